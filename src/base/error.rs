@@ -1,0 +1,395 @@
+//! Error texts as they go over the wire. The one place that spells `WRONGTYPE …` and `ERR …`. Touches nothing.
+//!
+//! Clients match on these texts, so they are Redis 7.4's to the letter. A text includes its code word and lacks the
+//! leading `-` and the line end; the reply writer adds those and replaces line breaks inside.
+
+use std::borrow::Cow;
+
+/// Why a command failed, as the text that the client gets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CmdError(Cow<'static, [u8]>);
+
+impl CmdError {
+    /// The key holds another type than the command works on.
+    pub const WRONG_TYPE: CmdError =
+        CmdError::fixed("WRONGTYPE Operation against a key holding the wrong kind of value");
+    /// Options that do not fit together, or an unknown one.
+    pub const SYNTAX: CmdError = CmdError::fixed("ERR syntax error");
+    /// Not a 64-bit integer.
+    pub const NOT_INTEGER: CmdError = CmdError::fixed("ERR value is not an integer or out of range");
+    /// An integer that does not fit 32 bits.
+    pub const NOT_INT32: CmdError =
+        CmdError::fixed("ERR value is out of range, value must between -2147483648 and 2147483647");
+    /// Not a floating point number.
+    pub const NOT_FLOAT: CmdError = CmdError::fixed("ERR value is not a valid float");
+    /// A negative number where only zero or more fits.
+    pub const NOT_POSITIVE: CmdError = CmdError::fixed("ERR value is out of range, must be positive");
+    /// A number outside the range of the option.
+    pub const OUT_OF_RANGE: CmdError = CmdError::fixed("ERR value is out of range");
+    /// An increment that leaves the 64-bit range.
+    pub const OVERFLOW: CmdError = CmdError::fixed("ERR increment or decrement would overflow");
+    /// DECRBY of the one number that has no opposite.
+    pub const DECREMENT_OVERFLOW: CmdError = CmdError::fixed("ERR decrement would overflow");
+    /// A floating point increment that leaves the range.
+    pub const NAN_OR_INFINITY: CmdError = CmdError::fixed("ERR increment would produce NaN or Infinity");
+    /// A sorted set score that would become NaN.
+    pub const SCORE_NAN: CmdError = CmdError::fixed("ERR resulting score is not a number (NaN)");
+    /// HINCRBYFLOAT by something that is no finite number.
+    pub const INCREMENT_NAN_OR_INFINITY: CmdError = CmdError::fixed("ERR value is NaN or Infinity");
+    /// The stored value is not an integer.
+    pub const HASH_NOT_INTEGER: CmdError = CmdError::fixed("ERR hash value is not an integer");
+    /// The stored value is not a floating point number.
+    pub const HASH_NOT_FLOAT: CmdError = CmdError::fixed("ERR hash value is not a float");
+    /// The key does not exist and the command needs it.
+    pub const NO_SUCH_KEY: CmdError = CmdError::fixed("ERR no such key");
+    /// A list index beyond either end.
+    pub const INDEX_OUT_OF_RANGE: CmdError = CmdError::fixed("ERR index out of range");
+    /// LPOS RANK 0.
+    pub const LPOS_RANK_ZERO: CmdError = CmdError::fixed(
+        "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start \
+         from the end of the list",
+    );
+    /// LPOS COUNT below zero, or no number.
+    pub const LPOS_COUNT_NEGATIVE: CmdError = CmdError::fixed("ERR COUNT can't be negative");
+    /// LPOS MAXLEN below zero, or no number.
+    pub const LPOS_MAXLEN_NEGATIVE: CmdError = CmdError::fixed("ERR MAXLEN can't be negative");
+    /// LMPOP and its kin without keys.
+    pub const NUMKEYS_NOT_POSITIVE: CmdError = CmdError::fixed("ERR numkeys should be greater than 0");
+    /// SINTERCARD and its kin with more keys announced than given.
+    pub const NUMKEYS_TOO_BIG: CmdError =
+        CmdError::fixed("ERR Number of keys can't be greater than number of args");
+    /// LMPOP and its kin asked for no elements.
+    pub const COUNT_NOT_POSITIVE: CmdError = CmdError::fixed("ERR count should be greater than 0");
+    /// The least 64-bit integer, which has no opposite.
+    pub const NOT_NEGATABLE: CmdError = CmdError::fixed(
+        "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
+    );
+    /// An offset below zero.
+    pub const OFFSET_OUT_OF_RANGE: CmdError = CmdError::fixed("ERR offset is out of range");
+    /// A string that would pass `proto-max-bulk-len`.
+    pub const STRING_TOO_LONG: CmdError =
+        CmdError::fixed("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
+    /// A bit offset that is no number, negative, or past `proto-max-bulk-len`.
+    pub const BIT_OFFSET: CmdError = CmdError::fixed("ERR bit offset is not an integer or out of range");
+    /// SETBIT of something else than 0 and 1.
+    pub const BIT_VALUE: CmdError = CmdError::fixed("ERR bit is not an integer or out of range");
+    /// BITPOS of something else than 0 and 1.
+    pub const BIT_ARGUMENT: CmdError = CmdError::fixed("ERR The bit argument must be 1 or 0.");
+    /// BITOP NOT of several keys.
+    pub const BITOP_NOT_SINGLE: CmdError =
+        CmdError::fixed("ERR BITOP NOT must be called with a single source key.");
+    /// A BITFIELD type other than i1 to i64 and u1 to u63.
+    pub const BITFIELD_TYPE: CmdError = CmdError::fixed(
+        "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.",
+    );
+    /// An unknown word after OVERFLOW.
+    pub const BITFIELD_OVERFLOW: CmdError = CmdError::fixed("ERR Invalid OVERFLOW type specified");
+    /// BITFIELD_RO asked to write.
+    pub const BITFIELD_READ_ONLY: CmdError =
+        CmdError::fixed("ERR BITFIELD_RO only supports the GET subcommand");
+    /// LCS of something else than strings.
+    pub const LCS_NOT_STRINGS: CmdError =
+        CmdError::fixed("ERR The specified keys must contain string values");
+    /// LCS with both LEN and IDX.
+    pub const LCS_LEN_IDX: CmdError =
+        CmdError::fixed("ERR If you want both the length and indexes, please just use IDX.");
+    /// LCS of strings whose lengths do not fit 32 bits.
+    pub const LCS_TOO_LONG: CmdError = CmdError::fixed("ERR String too long for LCS");
+    /// LCS of strings whose table would pass `proto-max-bulk-len`.
+    pub const LCS_TOO_BIG: CmdError = CmdError::fixed(
+        "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len",
+    );
+    /// LCS without memory for its table.
+    pub const LCS_NO_MEMORY: CmdError =
+        CmdError::fixed("ERR Insufficient memory, failed allocating transient memory for LCS");
+    /// A database number beyond `databases`.
+    pub const DB_OUT_OF_RANGE: CmdError = CmdError::fixed("ERR DB index is out of range");
+    /// SWAPDB: the first database is not a number.
+    pub const INVALID_FIRST_DB: CmdError = CmdError::fixed("ERR invalid first DB index");
+    /// SWAPDB: the second database is not a number.
+    pub const INVALID_SECOND_DB: CmdError = CmdError::fixed("ERR invalid second DB index");
+    /// MOVE or COPY of a key to itself.
+    pub const SAME_OBJECT: CmdError = CmdError::fixed("ERR source and destination objects are the same");
+    /// EXPIRE NX with another condition.
+    pub const EXPIRE_NX_COMBINED: CmdError =
+        CmdError::fixed("ERR NX and XX, GT or LT options at the same time are not compatible");
+    /// EXPIRE GT LT.
+    pub const EXPIRE_GT_LT: CmdError =
+        CmdError::fixed("ERR GT and LT options at the same time are not compatible");
+    /// OBJECT FREQ where accesses are not counted.
+    pub const LFU_NOT_SELECTED: CmdError = CmdError::fixed(
+        "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching \
+         between policies at runtime LRU and LFU data will take some time to adjust.",
+    );
+    /// OBJECT IDLETIME where accesses are counted instead of timed.
+    pub const LFU_SELECTED: CmdError = CmdError::fixed(
+        "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between \
+         policies at runtime LRU and LFU data will take some time to adjust.",
+    );
+    /// SORT by something that is no number.
+    pub const SORT_NOT_FLOAT: CmdError =
+        CmdError::fixed("ERR One or more scores can't be converted into double");
+    /// A scan cursor that is not a number.
+    pub const INVALID_CURSOR: CmdError = CmdError::fixed("ERR invalid cursor");
+    /// NX and XX together.
+    pub const NX_XX: CmdError = CmdError::fixed("ERR XX and NX options at the same time are not compatible");
+    /// GT, LT and NX together.
+    pub const GT_LT_NX: CmdError =
+        CmdError::fixed("ERR GT, LT, and/or NX options at the same time are not compatible");
+    /// ZADD INCR with more than one pair.
+    pub const INCR_ONE_PAIR: CmdError =
+        CmdError::fixed("ERR INCR option supports a single increment-element pair");
+    /// A score bound that is not a number.
+    pub const MIN_MAX_NOT_FLOAT: CmdError = CmdError::fixed("ERR min or max is not a float");
+    /// A lexicographic bound without `[`, `(`, `-` or `+`.
+    pub const MIN_MAX_NOT_STRING: CmdError = CmdError::fixed("ERR min or max not valid string range item");
+    /// ZRANGE by rank with LIMIT.
+    pub const LIMIT_BY_RANK: CmdError = CmdError::fixed(
+        "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX",
+    );
+    /// ZRANGE BYLEX with WITHSCORES.
+    pub const WITHSCORES_BYLEX: CmdError =
+        CmdError::fixed("ERR syntax error, WITHSCORES not supported in combination with BYLEX");
+    /// A weight of ZUNION or ZINTER that is not a number.
+    pub const WEIGHT_NOT_FLOAT: CmdError = CmdError::fixed("ERR weight value is not a float");
+    /// The smallest 64-bit integer, where its opposite is needed too.
+    pub const BELOW_NEGATED_MAX: CmdError = CmdError::fixed(
+        "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
+    );
+    /// ZINTERCARD or SINTERCARD with a LIMIT below zero.
+    pub const LIMIT_NEGATIVE: CmdError = CmdError::fixed("ERR LIMIT can't be negative");
+    /// NOVALUES with a scan of something else than a hash.
+    pub const NOVALUES_ONLY_HSCAN: CmdError =
+        CmdError::fixed("ERR NOVALUES option can only be used in HSCAN");
+    /// A unit of length other than m, km, ft and mi.
+    pub const GEO_UNIT: CmdError = CmdError::fixed("ERR unsupported unit provided. please use M, KM, FT, MI");
+    /// A search around a member that is not there.
+    pub const GEO_NO_MEMBER: CmdError = CmdError::fixed("ERR could not decode requested zset member");
+    /// A search radius that is not a number.
+    pub const GEO_RADIUS_NOT_FLOAT: CmdError = CmdError::fixed("ERR need numeric radius");
+    /// A search radius below zero.
+    pub const GEO_RADIUS_NEGATIVE: CmdError = CmdError::fixed("ERR radius cannot be negative");
+    /// The width of a search that is not a number.
+    pub const GEO_WIDTH_NOT_FLOAT: CmdError = CmdError::fixed("ERR need numeric width");
+    /// The height of a search that is not a number.
+    pub const GEO_HEIGHT_NOT_FLOAT: CmdError = CmdError::fixed("ERR need numeric height");
+    /// A width or height of a search below zero.
+    pub const GEO_BOX_NEGATIVE: CmdError = CmdError::fixed("ERR height or width cannot be negative");
+    /// GEOSEARCH COUNT of zero or less.
+    pub const GEO_COUNT: CmdError = CmdError::fixed("ERR COUNT must be > 0");
+    /// GEOSEARCH ANY without COUNT.
+    pub const GEO_ANY_COUNT: CmdError = CmdError::fixed("ERR the ANY argument requires COUNT argument");
+    /// GEOSEARCHSTORE with an option about the reply.
+    pub const GEOSEARCHSTORE_WITH: CmdError = CmdError::fixed(
+        "ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options",
+    );
+    /// GEORADIUS with STORE and an option about the reply.
+    pub const GEORADIUS_STORE_WITH: CmdError = CmdError::fixed(
+        "ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options",
+    );
+    /// The client has not logged in.
+    pub const NO_AUTH: CmdError = CmdError::fixed("NOAUTH Authentication required.");
+    /// A wrong name or password.
+    pub const WRONG_PASS: CmdError =
+        CmdError::fixed("WRONGPASS invalid username-password pair or user is disabled.");
+    /// AUTH with one argument while no password is set.
+    pub const AUTH_WITHOUT_PASSWORD: CmdError = CmdError::fixed(
+        "ERR AUTH <password> called without any password configured for the default user. Are you sure your \
+         configuration is correct?",
+    );
+    /// HELLO asked for a protocol other than 2 or 3.
+    pub const NO_PROTO: CmdError = CmdError::fixed("NOPROTO unsupported protocol version");
+    /// HELLO's version is not a number.
+    pub const PROTO_NOT_INTEGER: CmdError =
+        CmdError::fixed("ERR Protocol version is not an integer or out of range");
+    /// HELLO without a login where one is needed.
+    pub const HELLO_NO_AUTH: CmdError = CmdError::fixed(
+        "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> \
+         <pass> option can be used to authenticate the client and select the RESP protocol version at the same time",
+    );
+    /// A client name or attribute with blanks, line breaks or other special characters.
+    pub const CLIENT_NAME_CHARS: CmdError =
+        CmdError::fixed("ERR Client names cannot contain spaces, newlines or special characters.");
+    /// CLIENT KILL of an address nobody has.
+    pub const NO_SUCH_CLIENT: CmdError = CmdError::fixed("ERR No such client");
+    /// `maxclients` reached; the connection is closed after this.
+    pub const MAX_CLIENTS: CmdError = CmdError::fixed("ERR max number of clients reached");
+    /// Not answered since the connection is not in the right state.
+    pub const CLUSTER_DISABLED: CmdError = CmdError::fixed("ERR This instance has cluster support disabled");
+    /// COMMAND GETKEYS of a command without keys.
+    pub const NO_KEY_ARGUMENTS: CmdError = CmdError::fixed("ERR The command has no key arguments");
+    /// COMMAND GETKEYS of an unknown command.
+    pub const INVALID_COMMAND: CmdError = CmdError::fixed("ERR Invalid command specified");
+    /// COMMAND GETKEYS with a wrong number of arguments.
+    pub const INVALID_COMMAND_ARGUMENTS: CmdError =
+        CmdError::fixed("ERR Invalid number of arguments specified for command");
+    /// Memory is at `maxmemory` and the command may need more.
+    pub const OOM: CmdError = CmdError::fixed("OOM command not allowed when used memory > 'maxmemory'.");
+
+    /// An error with a fixed text.
+    pub const fn fixed(text: &'static str) -> CmdError {
+        CmdError(Cow::Borrowed(text.as_bytes()))
+    }
+
+    /// An error with a text made for the occasion, code word included.
+    pub fn new(text: impl Into<Vec<u8>>) -> CmdError {
+        CmdError(Cow::Owned(text.into()))
+    }
+
+    /// The whole text: code word, blank, message.
+    pub fn text(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The code word: what INFO's error statistics count by.
+    pub fn code(&self) -> &[u8] {
+        let end = memchr::memchr(b' ', &self.0).unwrap_or(self.0.len());
+        &self.0[..end]
+    }
+
+    /// Wrong number of arguments; `full_name` is `get` or `client|setname`.
+    pub fn arity(full_name: &str) -> CmdError {
+        CmdError::new(format!("ERR wrong number of arguments for '{full_name}' command"))
+    }
+
+    /// A command nobody knows. Redis shows the first 128 bytes of the name and of the arguments.
+    pub fn unknown_command(args: &[&[u8]]) -> CmdError {
+        let mut text = b"ERR unknown command '".to_vec();
+        let name = args.first().copied().unwrap_or_default();
+        text.extend_from_slice(&name[..name.len().min(128)]);
+        text.extend_from_slice(b"', with args beginning with: ");
+        let start = text.len();
+        for arg in args.iter().skip(1) {
+            let shown = text.len() - start;
+            if shown >= 128 {
+                break;
+            }
+            text.push(b'\'');
+            text.extend_from_slice(&arg[..arg.len().min(128 - shown)]);
+            text.extend_from_slice(b"' ");
+        }
+        CmdError::new(text)
+    }
+
+    /// A sub-command that its container lacks.
+    pub fn unknown_subcommand(container: &str, word: &[u8]) -> CmdError {
+        let mut text = b"ERR unknown subcommand '".to_vec();
+        text.extend_from_slice(&word[..word.len().min(128)]);
+        text.extend_from_slice(b"'. Try ");
+        text.extend_from_slice(container.to_ascii_uppercase().as_bytes());
+        text.extend_from_slice(b" HELP.");
+        CmdError::new(text)
+    }
+
+    /// A sub-command with arguments that do not fit.
+    pub fn subcommand_syntax(container: &str, word: &[u8]) -> CmdError {
+        let mut text = b"ERR unknown subcommand or wrong number of arguments for '".to_vec();
+        text.extend_from_slice(&word[..word.len().min(128)]);
+        text.extend_from_slice(b"'. Try ");
+        text.extend_from_slice(container.to_ascii_uppercase().as_bytes());
+        text.extend_from_slice(b" HELP.");
+        CmdError::new(text)
+    }
+
+    /// A word that EXPIRE does not know.
+    pub fn unsupported_option(word: &[u8]) -> CmdError {
+        CmdError::new([b"ERR Unsupported option ", word].concat())
+    }
+
+    /// A longitude or latitude out of range, in degrees.
+    pub fn invalid_coordinates(lon: f64, lat: f64) -> CmdError {
+        CmdError::new(format!("ERR invalid longitude,latitude pair {lon:.6},{lat:.6}"))
+    }
+
+    /// GEOSEARCH without a centre; `command` is its name as the client wrote it.
+    pub fn geo_needs_center(command: &[u8]) -> CmdError {
+        let text = b"ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for ";
+        CmdError::new([text.as_slice(), command].concat())
+    }
+
+    /// GEOSEARCH without an outline; `command` is its name as the client wrote it.
+    pub fn geo_needs_outline(command: &[u8]) -> CmdError {
+        let text = b"ERR exactly one of BYRADIUS and BYBOX can be specified for ";
+        CmdError::new([text.as_slice(), command].concat())
+    }
+
+    /// A combination of sets without a set; `command` is its name.
+    pub fn no_input_keys(command: &str) -> CmdError {
+        CmdError::new(format!("ERR at least 1 input key is needed for '{command}' command"))
+    }
+
+    /// An expiry that is zero, negative where that is no deletion, or beyond the 64-bit range.
+    pub fn invalid_expire(command: &str) -> CmdError {
+        CmdError::new(format!("ERR invalid expire time in '{command}' command"))
+    }
+}
+
+/// Why a request could not be parsed. The connection is closed after the error was sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProtoError(Cow<'static, str>);
+
+impl ProtoError {
+    /// A multibulk length that is no number or out of bounds.
+    pub const MULTIBULK_LENGTH: ProtoError = ProtoError::fixed("invalid multibulk length");
+    /// A multibulk with more arguments than allowed before login.
+    pub const UNAUTHENTICATED_MULTIBULK: ProtoError = ProtoError::fixed("unauthenticated multibulk length");
+    /// A bulk length that is no number or out of bounds.
+    pub const BULK_LENGTH: ProtoError = ProtoError::fixed("invalid bulk length");
+    /// A bulk longer than allowed before login.
+    pub const UNAUTHENTICATED_BULK: ProtoError = ProtoError::fixed("unauthenticated bulk length");
+    /// No line end within the bound of a multibulk header.
+    pub const BIG_MULTIBULK_LINE: ProtoError = ProtoError::fixed("too big mbulk count string");
+    /// No line end within the bound of a bulk header.
+    pub const BIG_BULK_LINE: ProtoError = ProtoError::fixed("too big bulk count string");
+    /// No line end within the bound of an inline request.
+    pub const BIG_INLINE: ProtoError = ProtoError::fixed("too big inline request");
+    /// An inline request whose quotes do not pair.
+    pub const UNBALANCED_QUOTES: ProtoError = ProtoError::fixed("unbalanced quotes in request");
+
+    const fn fixed(text: &'static str) -> ProtoError {
+        ProtoError(Cow::Borrowed(text))
+    }
+
+    /// Something else than `$` where a bulk must start.
+    pub fn expected_dollar(got: u8) -> ProtoError {
+        // A line break cannot stand in an error line; Redis shows a blank in its place.
+        let shown = if got == b'\r' || got == b'\n' { ' ' } else { got as char };
+        ProtoError(Cow::Owned(format!("expected '$', got '{shown}'")))
+    }
+
+    /// The reply: `ERR Protocol error: …`.
+    pub fn to_reply(&self) -> CmdError {
+        // `expected '$', got 'x'` carries one raw byte; as Latin-1 it goes out as it came in.
+        let mut text = b"ERR Protocol error: ".to_vec();
+        text.extend(self.0.chars().map(|c| c as u8));
+        CmdError::new(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_command_shows_at_most_128_bytes_of_arguments() {
+        let long = vec![b'x'; 200];
+        let error = CmdError::unknown_command(&[b"foo", b"a", &long, b"never"]);
+        let text = String::from_utf8(error.text().to_vec()).expect("ascii");
+        assert_eq!(
+            text,
+            format!("ERR unknown command 'foo', with args beginning with: 'a' '{}' ", "x".repeat(124))
+        );
+    }
+
+    #[test]
+    fn code_is_the_first_word() {
+        assert_eq!(CmdError::WRONG_TYPE.code(), b"WRONGTYPE");
+        assert_eq!(CmdError::new("ALONE").code(), b"ALONE");
+    }
+
+    #[test]
+    fn protocol_error_keeps_the_raw_byte() {
+        let reply = ProtoError::expected_dollar(0xff).to_reply();
+        assert_eq!(reply.text(), b"ERR Protocol error: expected '$', got '\xff'");
+    }
+}

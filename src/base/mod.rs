@@ -1,0 +1,14 @@
+//! Layer 0: plain data and pure helpers that every other layer may use. Touches nothing above itself.
+
+pub mod config;
+pub mod error;
+pub mod glob;
+pub mod limits;
+pub mod longdouble;
+pub mod num;
+pub mod session;
+pub mod split;
+
+/// The random generator of the server: one instance, owned by the server and passed in where chance is needed,
+/// so that a seeded run can be repeated.
+pub type Rand = rand::rngs::SmallRng;

@@ -1,0 +1,515 @@
+//! The numbered databases: look-up, change, deletion and expiry of keys. Touches base, types and its siblings.
+//!
+//! Every access goes through here, so that a key past its expiry is never seen, and every change is reported through
+//! [`Keyspace::changed`] or one of the functions that call it: the one place that counts changes and raises events.
+//!
+//! Invariants of a database: `expires` holds a reference to exactly those entries of `keys` that have an expiry; a
+//! collection in it is never empty.
+
+use crate::base::Rand;
+use crate::base::error::CmdError;
+use crate::db::entry::{EntryRef, KeyEntry};
+use crate::db::value::Value;
+use crate::types::hash::Hash;
+use crate::types::list::List;
+use crate::types::set::Set;
+use crate::types::table::{Element, Seed, Table};
+use crate::types::zset::ZSet;
+
+/// Classes of key events, as `notify-keyspace-events` names them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EventClass(pub u32);
+
+impl EventClass {
+    /// `g`: commands of no type, like DEL and EXPIRE.
+    pub const GENERIC: EventClass = EventClass(1 << 2);
+    /// `$`
+    pub const STRING: EventClass = EventClass(1 << 3);
+    /// `l`
+    pub const LIST: EventClass = EventClass(1 << 4);
+    /// `s`
+    pub const SET: EventClass = EventClass(1 << 5);
+    /// `h`
+    pub const HASH: EventClass = EventClass(1 << 6);
+    /// `z`
+    pub const ZSET: EventClass = EventClass(1 << 7);
+    /// `x`
+    pub const EXPIRED: EventClass = EventClass(1 << 8);
+    /// `n`: a key came into being.
+    pub const NEW: EventClass = EventClass(1 << 14);
+}
+
+/// Something that happened to a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyEvent {
+    /// Its database.
+    pub db: usize,
+    /// Its class.
+    pub class: EventClass,
+    /// Its name, like `set`.
+    pub name: &'static str,
+    /// The key.
+    pub key: Vec<u8>,
+}
+
+/// What changes leave behind for the caller of a command.
+#[derive(Debug, Default)]
+pub struct Signals {
+    /// Changes since the start: what a save would have to write.
+    pub dirty: u64,
+    /// Event classes that somebody wants to hear of.
+    pub wanted: u32,
+    /// Wanted events in order, taken by the executor after each command.
+    pub events: Vec<KeyEvent>,
+}
+
+/// Counters that INFO shows.
+#[derive(Debug, Default, Clone)]
+pub struct KeyspaceStats {
+    /// Reads that found their key.
+    pub hits: u64,
+    /// Reads that did not.
+    pub misses: u64,
+    /// Keys that went by expiry.
+    pub expired: u64,
+    /// Times the expiry cycle used up its budget.
+    pub expire_cycle_capped: u64,
+    /// Estimated share of expired keys still in memory, 0 to 1.
+    pub expired_stale_share: f64,
+}
+
+/// One numbered database.
+pub struct Db {
+    pub(super) keys: Table<KeyEntry>,
+    pub(super) expires: Table<EntryRef>,
+    /// Where the expiry cycle goes on.
+    pub(super) expire_cursor: u64,
+    /// Running mean of the time to live of keys with an expiry, in milliseconds.
+    pub avg_ttl_ms: i64,
+}
+
+impl Db {
+    fn new(seed: Seed) -> Db {
+        Db { keys: Table::new(seed), expires: Table::new(seed), expire_cursor: 0, avg_ttl_ms: 0 }
+    }
+
+    /// Keys in it, expired ones that nobody has noticed included.
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether it has no keys.
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+
+    /// Keys with an expiry.
+    pub fn expires_len(&self) -> usize {
+        self.expires.len()
+    }
+
+    /// One step of a scan: reports the keys of one bucket and gives the next cursor, 0 at the end.
+    pub fn scan(&self, cursor: u64, report: impl FnMut(&KeyEntry)) -> u64 {
+        self.keys.scan(cursor, report)
+    }
+
+    /// One key, even if its time is over: for a second look-up in the same command, after one that has judged that.
+    pub fn find(&self, key: &[u8]) -> Option<&KeyEntry> {
+        self.keys.find(key)
+    }
+
+    /// All keys, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = &KeyEntry> {
+        self.keys.iter()
+    }
+
+    /// Goes on with the rehashing of the tables.
+    pub fn rehash_step(&mut self, buckets: usize) {
+        self.keys.rehash_step(buckets);
+        self.expires.rehash_step(buckets);
+    }
+
+    /// Bytes that the tables take, apart from the keys themselves.
+    pub fn overhead_bytes(&self) -> usize {
+        self.keys.mem_size() + self.expires.mem_size()
+    }
+
+    /// Hint that this key is going to be looked up.
+    pub fn prefetch(&self, key: &[u8]) {
+        self.keys.prefetch(self.keys.hash_of(key));
+    }
+
+    fn remove(&mut self, hash: u64, key: &[u8]) -> Option<KeyEntry> {
+        if !self.expires.is_empty() {
+            // The reference goes first: it must not outlive its entry.
+            self.expires.remove_hashed(hash, key);
+        }
+        self.keys.remove_hashed(hash, key)
+    }
+}
+
+/// All databases.
+pub struct Keyspace {
+    dbs: Vec<Db>,
+    seed: Seed,
+    /// The time of the running command in milliseconds since the epoch; expiry is judged by it.
+    pub now_ms: i64,
+    /// The 24-bit access clock that looked-up keys are stamped with.
+    pub access_clock: u32,
+    /// Whether reads of the running command leave access clocks alone.
+    pub no_touch: bool,
+    /// See [`Signals`].
+    pub signals: Signals,
+    /// See [`KeyspaceStats`].
+    pub stats: KeyspaceStats,
+}
+
+impl Keyspace {
+    /// `count` empty databases. `seed` makes the order of keys unpredictable.
+    pub fn new(count: usize, seed: Seed) -> Keyspace {
+        Keyspace {
+            dbs: (0..count).map(|_| Db::new(seed)).collect(),
+            seed,
+            now_ms: 0,
+            access_clock: 0,
+            no_touch: false,
+            signals: Signals::default(),
+            stats: KeyspaceStats::default(),
+        }
+    }
+
+    /// The seed for tables inside values.
+    pub fn seed(&self) -> Seed {
+        self.seed
+    }
+
+    /// How many databases there are.
+    pub fn count(&self) -> usize {
+        self.dbs.len()
+    }
+
+    /// One database. `db` is below [`Keyspace::count`].
+    pub fn db(&self, db: usize) -> &Db {
+        &self.dbs[db]
+    }
+
+    /// One database, for maintenance.
+    pub fn db_mut(&mut self, db: usize) -> &mut Db {
+        &mut self.dbs[db]
+    }
+
+    /// Removes the key if its time is over. Returns whether it did.
+    #[inline]
+    fn expire_if_due(&mut self, db: usize, hash: u64, key: &[u8]) -> bool {
+        let space = &self.dbs[db];
+        if space.expires.is_empty() {
+            return false;
+        }
+        let due = space
+            .keys
+            .find_hashed(hash, key)
+            .and_then(KeyEntry::expire_ms)
+            .is_some_and(|at| at <= self.now_ms);
+        if due {
+            self.expire_now(db, hash, key);
+        }
+        due
+    }
+
+    #[cold]
+    pub(super) fn expire_now(&mut self, db: usize, hash: u64, key: &[u8]) {
+        let gone = self.dbs[db].remove(hash, key);
+        debug_assert!(gone.is_some());
+        self.stats.expired += 1;
+        self.changed(db, key, EventClass::EXPIRED, "expired", 1);
+    }
+
+    /// Looks a key up for reading: counts a hit or a miss and stamps the access clock.
+    #[inline]
+    pub fn read(&mut self, db: usize, key: &[u8]) -> Option<&KeyEntry> {
+        let hash = self.dbs[db].keys.hash_of(key);
+        self.expire_if_due(db, hash, key);
+        match self.dbs[db].keys.find_mut_hashed(hash, key) {
+            Some(entry) => {
+                self.stats.hits += 1;
+                if !self.no_touch {
+                    entry.set_access(self.access_clock);
+                }
+                Some(entry)
+            }
+            None => {
+                self.stats.misses += 1;
+                None
+            }
+        }
+    }
+
+    /// Looks a key up for a fact about it: counts a hit or a miss but leaves the access clock alone.
+    #[inline]
+    pub fn read_unstamped(&mut self, db: usize, key: &[u8]) -> Option<&KeyEntry> {
+        let hash = self.dbs[db].keys.hash_of(key);
+        self.expire_if_due(db, hash, key);
+        let entry = self.dbs[db].keys.find_hashed(hash, key);
+        match entry {
+            Some(_) => self.stats.hits += 1,
+            None => self.stats.misses += 1,
+        }
+        entry
+    }
+
+    /// Looks a key up without a trace: no statistics, no access time. An expired key is still removed.
+    pub fn peek(&mut self, db: usize, key: &[u8]) -> Option<&KeyEntry> {
+        let hash = self.dbs[db].keys.hash_of(key);
+        self.expire_if_due(db, hash, key);
+        self.dbs[db].keys.find_hashed(hash, key)
+    }
+
+    /// Looks a key up for changing its value in place. The entry must not be replaced or given an expiry through this;
+    /// [`Keyspace::set`] and [`Keyspace::set_expire`] do that.
+    #[inline]
+    pub fn write(&mut self, db: usize, key: &[u8]) -> Option<WriteEntry<'_>> {
+        let hash = self.dbs[db].keys.hash_of(key);
+        self.expire_if_due(db, hash, key);
+        let space = &mut self.dbs[db];
+        let entry = space.keys.find_mut_hashed(hash, key)?;
+        if !self.no_touch {
+            entry.set_access(self.access_clock);
+        }
+        Some(WriteEntry { entry, expires: &mut space.expires, hash })
+    }
+
+    /// Looks a key up for changing, creating it with the value that `make` gives if it is missing. The flag says
+    /// whether it was created; that raises the event `new`.
+    pub fn write_or_create<'k>(
+        &'k mut self,
+        db: usize,
+        key: &[u8],
+        make: impl FnOnce(Seed) -> Value<'static>,
+    ) -> (WriteEntry<'k>, bool) {
+        let hash = self.dbs[db].keys.hash_of(key);
+        self.expire_if_due(db, hash, key);
+        let created = self.dbs[db].keys.find_hashed(hash, key).is_none();
+        if created {
+            let entry = KeyEntry::new(key, make(self.seed), self.access_clock);
+            self.dbs[db].keys.insert_unique_hashed(hash, entry);
+            self.changed(db, key, EventClass::NEW, "new", 0);
+        }
+        let space = &mut self.dbs[db];
+        let entry = space.keys.find_mut_hashed(hash, key).expect("found or just created");
+        if !self.no_touch {
+            entry.set_access(self.access_clock);
+        }
+        (WriteEntry { entry, expires: &mut space.expires, hash }, created)
+    }
+
+    /// Gives a key a value, whatever it held before; its expiry goes unless `keep_ttl`. Raises no event but `new`.
+    #[inline]
+    pub fn set(&mut self, db: usize, key: &[u8], value: Value, keep_ttl: bool) {
+        let hash = self.dbs[db].keys.hash_of(key);
+        if keep_ttl {
+            self.expire_if_due(db, hash, key);
+        }
+        let space = &mut self.dbs[db];
+        let Some(entry) = space.keys.find_mut_hashed(hash, key) else {
+            let entry = KeyEntry::new(key, value, self.access_clock);
+            space.keys.insert_unique_hashed(hash, entry);
+            self.changed(db, key, EventClass::NEW, "new", 0);
+            return;
+        };
+        if !keep_ttl && entry.expire_ms().is_some() {
+            space.expires.remove_hashed(hash, key);
+            entry.set_expire(None);
+        }
+        entry.set_access(self.access_clock);
+        WriteEntry { entry, expires: &mut space.expires, hash }.set_value(value);
+    }
+
+    /// Sets or clears the expiry of an existing key. Returns whether the key exists.
+    pub fn set_expire(&mut self, db: usize, key: &[u8], expire_ms: Option<i64>) -> bool {
+        let space = &mut self.dbs[db];
+        let hash = space.keys.hash_of(key);
+        let Some(entry) = space.keys.find_mut_hashed(hash, key) else {
+            return false;
+        };
+        let had = entry.expire_ms().is_some();
+        match expire_ms {
+            None if had => {
+                space.expires.remove_hashed(hash, key);
+                entry.set_expire(None);
+            }
+            None => {}
+            Some(_) => {
+                if entry.set_expire(expire_ms) {
+                    space.expires.insert_unique_hashed(hash, entry.reference());
+                }
+            }
+        }
+        true
+    }
+
+    /// Removes a key and hands it over. An expired key counts as missing. Raises no event.
+    pub fn take(&mut self, db: usize, key: &[u8]) -> Option<KeyEntry> {
+        let hash = self.dbs[db].keys.hash_of(key);
+        if self.expire_if_due(db, hash, key) {
+            return None;
+        }
+        self.dbs[db].remove(hash, key)
+    }
+
+    /// Deletes a key with the event `del`. Returns whether it existed.
+    pub fn delete(&mut self, db: usize, key: &[u8]) -> bool {
+        let gone = self.take(db, key).is_some();
+        if gone {
+            self.changed(db, key, EventClass::GENERIC, "del", 1);
+        }
+        gone
+    }
+
+    /// Hands a key over to another name or database: value, expiry and access clock stay as they are, and a key that
+    /// is there goes. Both are a database and a key, and differ. Raises no event but `new`. Returns whether the key
+    /// existed.
+    pub fn transfer(&mut self, from: (usize, &[u8]), to: (usize, &[u8])) -> bool {
+        debug_assert!(from != to);
+        let Some(entry) = self.take(from.0, from.1) else {
+            return false;
+        };
+        self.put(to.0, if from.1 == to.1 { entry } else { entry.renamed(to.1) });
+        true
+    }
+
+    /// As [`Keyspace::transfer`], but leaves the key in place and makes a copy.
+    pub fn copy(&mut self, from: (usize, &[u8]), to: (usize, &[u8])) -> bool {
+        debug_assert!(from != to);
+        let access = self.access_clock;
+        let Some(entry) = self.peek(from.0, from.1) else {
+            return false;
+        };
+        let mut copy = KeyEntry::new(to.1, entry.copied_value(), access);
+        copy.set_expire(entry.expire_ms());
+        self.put(to.0, copy);
+        true
+    }
+
+    /// Puts an entry where its key says, in the place of one that is there.
+    fn put(&mut self, db: usize, entry: KeyEntry) {
+        drop(self.take(db, entry.key()));
+        self.changed(db, entry.key(), EventClass::NEW, "new", 0);
+        let space = &mut self.dbs[db];
+        let hash = space.keys.hash_of(entry.key());
+        let reference = entry.expire_ms().map(|_| entry.reference());
+        space.keys.insert_unique_hashed(hash, entry);
+        if let Some(reference) = reference {
+            space.expires.insert_unique_hashed(hash, reference);
+        }
+    }
+
+    /// Lets two databases change places.
+    pub fn swap(&mut self, a: usize, b: usize) {
+        self.dbs.swap(a, b);
+    }
+
+    /// Empties one database, or all. Returns how many keys went.
+    pub fn flush(&mut self, db: Option<usize>) -> usize {
+        let range = db.map_or(0..self.dbs.len(), |db| db..db + 1);
+        let mut gone = 0;
+        for space in &mut self.dbs[range] {
+            gone += space.len();
+            space.expires.clear();
+            *space = Db::new(self.seed);
+        }
+        gone
+    }
+
+    /// A random key that has not expired. Gives up after some tries in a database of mostly expired keys, as Redis
+    /// does, and then answers one of those.
+    pub fn random_key(&mut self, db: usize, rng: &mut Rand) -> Option<Vec<u8>> {
+        for _ in 0..100 {
+            let space = &self.dbs[db];
+            let entry = space.keys.random(rng)?;
+            let key = entry.key().to_vec();
+            if entry.expire_ms().is_none_or(|at| at > self.now_ms) {
+                return Some(key);
+            }
+            let hash = space.keys.hash_of(&key);
+            self.expire_now(db, hash, &key);
+        }
+        self.dbs[db].keys.random(rng).map(|entry| entry.key().to_vec())
+    }
+
+    /// Takes note of a change: counts it as `dirty` changes and raises the event if anybody wants it.
+    #[inline]
+    pub fn changed(&mut self, db: usize, key: &[u8], class: EventClass, name: &'static str, dirty: u64) {
+        self.signals.dirty += dirty;
+        if self.signals.wanted & class.0 != 0 {
+            self.raise(db, key, class, name);
+        }
+    }
+
+    #[cold]
+    fn raise(&mut self, db: usize, key: &[u8], class: EventClass, name: &'static str) {
+        self.signals.events.push(KeyEvent { db, class, name, key: key.to_vec() });
+    }
+}
+
+/// An existing key that may be changed in place. Keeps the index of expiries right when the entry moves.
+pub struct WriteEntry<'k> {
+    entry: &'k mut KeyEntry,
+    expires: &'k mut Table<EntryRef>,
+    hash: u64,
+}
+
+impl<'k> WriteEntry<'k> {
+    /// The entry for reading.
+    pub fn get(&self) -> &KeyEntry {
+        self.entry
+    }
+
+    /// The list in it, for changing in place.
+    pub fn list(self) -> Result<&'k mut List, CmdError> {
+        self.entry.list_mut().ok_or(CmdError::WRONG_TYPE)
+    }
+
+    /// The set in it, for changing in place.
+    pub fn set(self) -> Result<&'k mut Set, CmdError> {
+        self.entry.set_mut().ok_or(CmdError::WRONG_TYPE)
+    }
+
+    /// The hash in it, for changing in place.
+    pub fn hash(self) -> Result<&'k mut Hash, CmdError> {
+        self.entry.hash_mut().ok_or(CmdError::WRONG_TYPE)
+    }
+
+    /// The sorted set in it, for changing in place.
+    pub fn zset(self) -> Result<&'k mut ZSet, CmdError> {
+        self.entry.zset_mut().ok_or(CmdError::WRONG_TYPE)
+    }
+
+    /// The stored integer for changing in place, if it is stored as one.
+    #[inline]
+    pub fn int_mut(&mut self) -> Option<&mut i64> {
+        self.entry.int_mut()
+    }
+
+    /// Replaces the value, keeps the expiry.
+    #[inline]
+    pub fn set_value(&mut self, value: Value) {
+        let old = self.entry.set_value(value);
+        self.renew(old);
+    }
+
+    /// The string as a growable buffer; `None` if the value is no string.
+    pub fn string_mut(&mut self) -> Option<&mut Vec<u8>> {
+        let old = self.entry.make_growable();
+        self.renew(old);
+        self.entry.string_mut()
+    }
+
+    /// Lets the index of expiries point to where the entry is now. `old` is still alive: its key is read on the way.
+    #[inline]
+    fn renew(&mut self, old: Option<KeyEntry>) {
+        if old.is_some() && self.entry.expire_ms().is_some() {
+            let found = self.expires.find_mut_hashed(self.hash, self.entry.key());
+            *found.expect("an entry with an expiry is in the index") = self.entry.reference();
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! Layer 2: databases. Keys with their values and expiries, and the hooks that every change passes.
+//! Touches base and types.
+
+pub mod entry;
+pub mod expire;
+pub mod keyspace;
+pub mod value;

@@ -1,0 +1,153 @@
+//! Layer 4: how a command is run: found in the registry, let through the gates, called, counted. Everything that runs
+//! commands (clients; later scripts, replication, the append-only file) comes through here. Touches the layers below.
+
+use std::collections::BTreeMap;
+
+use crate::ae::Clock;
+use crate::base::Rand;
+use crate::base::config::Config;
+use crate::base::error::CmdError;
+use crate::base::session::Session;
+use crate::cmd::ctx::{Ctx, DataFn, Outcome};
+use crate::cmd::spec::Flags;
+use crate::db::keyspace::Keyspace;
+use crate::proto::reply::Reply;
+use crate::proto::sink::Sink;
+
+#[path = "exec/registry.rs"]
+pub mod registry;
+
+use registry::{Command, Registry};
+
+/// Different error codes that are counted; a client could make up more only through scripts.
+const ERROR_CODES_MAX: usize = 128;
+
+/// What INFO tells about one command.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct CommandStats {
+    /// Times it ran.
+    pub calls: u64,
+    /// Clock ticks it ran, see [`Clock::ticks_per_us`].
+    pub ticks: u64,
+    /// Times a gate refused it.
+    pub rejected: u64,
+    /// Times it ran and answered an error.
+    pub failed: u64,
+}
+
+/// Everything that commands over data work on.
+pub struct Engine {
+    /// The databases.
+    pub ks: Keyspace,
+    /// The options in force.
+    pub config: Config,
+    /// Chance.
+    pub rng: Rand,
+    /// All commands.
+    pub registry: Registry,
+    /// One for each command of the registry.
+    pub stats: Vec<CommandStats>,
+    /// Error replies by code.
+    pub errors: BTreeMap<Vec<u8>, u64>,
+    /// Error replies in all.
+    pub error_replies: u64,
+    /// Commands that ran.
+    pub commands_processed: u64,
+}
+
+impl Engine {
+    /// An engine over empty databases.
+    pub fn new(ks: Keyspace, config: Config, rng: Rand, registry: Registry) -> Engine {
+        let stats = vec![CommandStats::default(); registry.len()];
+        Engine {
+            ks,
+            config,
+            rng,
+            registry,
+            stats,
+            errors: BTreeMap::new(),
+            error_replies: 0,
+            commands_processed: 0,
+        }
+    }
+
+    /// Lets a command through, or says why not. The order of the gates is Redis's: it decides which of several errors
+    /// a client sees.
+    #[inline]
+    pub fn admit(&self, command: &Command, session: &Session, argc: usize) -> Result<(), CmdError> {
+        if !command.fits(argc) {
+            return Err(CmdError::arity(&command.full_name));
+        }
+        if !session.authenticated && !command.flags.any(Flags::NO_AUTH) {
+            return Err(CmdError::NO_AUTH);
+        }
+        Ok(())
+    }
+
+    /// Calls a command over data and writes its reply, or its error, into `sink`.
+    #[inline]
+    pub fn call(
+        &mut self,
+        command: u16,
+        handler: DataFn,
+        session: &mut Session,
+        args: &[&[u8]],
+        adopted: Option<Vec<u8>>,
+        sink: &mut Sink,
+        clock: &Clock,
+    ) {
+        let start = clock.ticks();
+        let out = Reply::new(sink, session.resp3());
+        let (config, rng) = (&self.config, &mut self.rng);
+        let mut ctx = Ctx { ks: &mut self.ks, session, args, out, config, rng, adopted };
+        let dirty = ctx.ks.signals.dirty;
+        let result = handler(&mut ctx);
+        if let Err(error) = &result {
+            debug_assert_eq!(dirty, ctx.ks.signals.dirty, "a command that fails has changed nothing");
+            ctx.out.error(error);
+        }
+        self.finished(command, clock.ticks().wrapping_sub(start), result.map(|Outcome::Done| ()));
+    }
+
+    /// Counts a call. `ticks` is how long it took.
+    #[inline]
+    pub fn finished(&mut self, command: u16, ticks: u64, result: Result<(), CmdError>) {
+        let stats = &mut self.stats[command as usize];
+        stats.calls += 1;
+        stats.ticks += ticks;
+        self.commands_processed += 1;
+        if let Err(error) = result {
+            stats.failed += 1;
+            self.count_error(&error);
+        }
+    }
+
+    /// Counts a command that a gate refused; `None` if it is not even known.
+    pub fn refused(&mut self, command: Option<u16>, error: &CmdError) {
+        if let Some(command) = command {
+            self.stats[command as usize].rejected += 1;
+        }
+        self.count_error(error);
+    }
+
+    /// Counts an error reply by its code.
+    #[cold]
+    pub fn count_error(&mut self, error: &CmdError) {
+        self.error_replies += 1;
+        let code = error.code();
+        if let Some(count) = self.errors.get_mut(code) {
+            *count += 1;
+        } else if self.errors.len() < ERROR_CODES_MAX {
+            self.errors.insert(code.to_vec(), 1);
+        }
+    }
+
+    /// Sets all statistics of commands and keys back.
+    pub fn reset_stats(&mut self) {
+        self.stats.fill(CommandStats::default());
+        self.errors.clear();
+        self.error_replies = 0;
+        self.commands_processed = 0;
+        self.ks.stats = Default::default();
+    }
+}

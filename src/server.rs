@@ -1,0 +1,321 @@
+//! The server: owns everything and runs the turn of the loop. May touch every layer below.
+//!
+//! One turn is one ordered list of steps, written down in [`Server::turn`]; nothing else calls a step.
+
+use std::io;
+use std::time::Duration;
+
+use rand::SeedableRng;
+
+use crate::ae::{Clock, Id, Poller, Ready, Timer};
+use crate::base::Rand;
+use crate::base::config::{Config, LogLevel};
+use crate::base::error::CmdError;
+use crate::base::limits::{EVENTS_PER_TURN_MAX, READ_BUFFER_BYTES, REHASH_BUCKETS_PER_TICK};
+use crate::base::session::SessionFlags;
+use crate::db::expire;
+use crate::db::keyspace::Keyspace;
+use crate::exec::Engine;
+use crate::exec::registry::Registry;
+use crate::net::clients::Clients;
+use crate::net::listen::Listener;
+use crate::proto::request::Arguments;
+use crate::proto::sink::Sink;
+use crate::types::table::Seed;
+
+#[path = "server/client.rs"]
+mod client;
+#[path = "server/command.rs"]
+mod command;
+#[path = "server/config.rs"]
+mod config;
+#[path = "server/conn.rs"]
+mod conn;
+#[path = "server/docs.rs"]
+pub mod docs;
+#[path = "server/info.rs"]
+mod info;
+#[path = "server/keys_of.rs"]
+mod keys_of;
+#[path = "server/log.rs"]
+pub mod log;
+#[path = "server/login.rs"]
+mod login;
+#[path = "server/startup.rs"]
+pub mod startup;
+#[path = "server/stats.rs"]
+mod stats;
+
+use log::Log;
+use stats::ServerStats;
+
+/// The Redis version whose behaviour this is; what clients see and decide by.
+pub const REDIS_VERSION: &str = "7.4.1";
+
+/// The handler of a command that needs the whole server: the caller's slot, the command with its arguments.
+pub type ServerFn = fn(&mut Server, usize, &[&[u8]]) -> Result<(), CmdError>;
+
+/// A listening socket and whether it is to be tried again.
+struct Listening {
+    listener: Listener,
+    /// Accepting failed for want of files; the timer tries again.
+    retry: bool,
+}
+
+/// What a process that runs one server knows; see the module's text.
+pub struct Server {
+    engine: Engine,
+    server_fns: Vec<ServerFn>,
+    clients: Clients,
+    listening: Vec<Listening>,
+    accept_more: Vec<usize>,
+    poller: Poller,
+    clock: Clock,
+    cron: Timer,
+    /// Ticks of the timer since the start.
+    cron_runs: u64,
+    /// The database with which the next expiry cycle begins.
+    expire_from: usize,
+    /// The buffer that all reads go into.
+    read_buffer: Box<[u8]>,
+    /// The arguments of the request being run.
+    arguments: Arguments,
+    /// Where replies go that nobody wants.
+    discard: Sink,
+    ready: Vec<Ready>,
+    turn_queue: Vec<usize>,
+    signals: Option<mio::net::UnixStream>,
+    stats: ServerStats,
+    log: Log,
+    /// Identifies this run of the server.
+    run_id: String,
+    config_file: Option<String>,
+    stopping: bool,
+}
+
+impl Server {
+    /// A server that listens nowhere yet.
+    pub fn new(config: Config, log: Log, seed: u64) -> io::Result<Server> {
+        let clock = Clock::new();
+        let mut rng = Rand::seed_from_u64(seed);
+        let (registry, server_fns) = Registry::new(crate::cmd::FAMILIES, FAMILIES);
+        let mut ks = Keyspace::new(config.databases as usize, Seed(rand::Rng::random(&mut rng)));
+        ks.now_ms = clock.wall_ms();
+        let run_id = format!(
+            "{:016x}{:016x}{:08x}",
+            rand::Rng::random::<u64>(&mut rng),
+            rand::Rng::random::<u64>(&mut rng),
+            rand::Rng::random::<u32>(&mut rng)
+        );
+        let cron = Timer::new(clock.mono_us(), period(config.hz));
+        Ok(Server {
+            stats: ServerStats::new(ks.now_ms),
+            engine: Engine::new(ks, config, rng, registry),
+            server_fns,
+            clients: Clients::default(),
+            listening: Vec::new(),
+            accept_more: Vec::new(),
+            poller: Poller::new(EVENTS_PER_TURN_MAX)?,
+            clock,
+            cron,
+            cron_runs: 0,
+            expire_from: 0,
+            read_buffer: vec![0; READ_BUFFER_BYTES].into_boxed_slice(),
+            arguments: Arguments::default(),
+            discard: Sink::new(),
+            ready: Vec::new(),
+            turn_queue: Vec::new(),
+            signals: None,
+            log,
+            run_id,
+            config_file: None,
+            stopping: false,
+        })
+    }
+
+    /// Serves until it is told to stop.
+    pub fn run(&mut self) -> io::Result<()> {
+        while !self.stopping {
+            self.turn()?;
+        }
+        // Replies to whoever asked for the end are still to go out.
+        self.send_replies();
+        Ok(())
+    }
+
+    /// One turn of the loop. The order matters:
+    fn turn(&mut self) -> io::Result<()> {
+        // Replies first: everything that was run in the last turn is answered before anybody new is heard, and most
+        // clients never need a writable event.
+        self.send_replies();
+        // Slots are freed between batches of events only: an event may be for a client closed earlier in its batch.
+        if self.clients.free_closed(&self.poller) > 0 {
+            self.retry_accepting();
+        }
+        // Sleep, unless somebody has more to read, to write or to connect.
+        let wait = self.wait();
+        let mut ready = std::mem::take(&mut self.ready);
+        self.poller.poll(wait, &mut ready)?;
+        // All of this turn happens at one time.
+        self.refresh_time();
+        for event in &ready {
+            self.on_ready(event);
+        }
+        self.ready = ready;
+        // After the new events, those that did not finish in the last turn: nobody waits longer than a turn.
+        self.serve_unfinished();
+        let now_us = self.clock.mono_us();
+        if self.cron.fire(now_us) {
+            self.cron_tick();
+        }
+        Ok(())
+    }
+
+    fn wait(&self) -> Duration {
+        if self.clients.any_work() || !self.accept_more.is_empty() || self.stopping {
+            return Duration::ZERO;
+        }
+        self.cron.wait(self.clock.mono_us())
+    }
+
+    fn refresh_time(&mut self) {
+        let now_ms = self.clock.wall_ms();
+        self.engine.ks.now_ms = now_ms;
+        // Seconds, which 24 bits hold for half a year, as in Redis.
+        self.engine.ks.access_clock = (now_ms / 1_000) as u32 & 0x00ff_ffff;
+    }
+
+    fn on_ready(&mut self, event: &Ready) {
+        match event.id {
+            Id::Listener(index) => self.accept(index),
+            Id::Signals => self.on_signal(),
+            Id::Client { slot, generation } => {
+                let Some(slot) = self.clients.current(slot, generation) else { return };
+                if event.writable && self.clients.get(slot).waits_for_room() {
+                    self.write_more(slot);
+                }
+                if event.readable && !self.clients.get(slot).closing() {
+                    self.serve(slot);
+                }
+            }
+        }
+    }
+
+    fn serve_unfinished(&mut self) {
+        let mut queue = std::mem::take(&mut self.turn_queue);
+        self.clients.take_still_readable(&mut queue);
+        for &slot in &queue {
+            if !self.clients.get(slot).closing() {
+                self.serve(slot);
+            }
+        }
+        self.turn_queue = queue;
+        for index in std::mem::take(&mut self.accept_more) {
+            self.accept(index);
+        }
+    }
+
+    fn send_replies(&mut self) {
+        self.clients.flush(&self.poller, |clients, slot| {
+            if clients.get(slot).session.flags.any(SessionFlags::CLOSE_AFTER_REPLY) {
+                clients.close(slot);
+            }
+        });
+    }
+
+    fn write_more(&mut self, slot: usize) {
+        let done = self.clients.write(slot, &self.poller);
+        if done && self.clients.get(slot).session.flags.any(SessionFlags::CLOSE_AFTER_REPLY) {
+            self.clients.close(slot);
+        }
+    }
+
+    fn retry_accepting(&mut self) {
+        for index in 0..self.listening.len() {
+            if self.listening[index].retry {
+                self.accept(index);
+            }
+        }
+    }
+
+    fn on_signal(&mut self) {
+        self.log.notice("User requested shutdown...");
+        self.stopping = true;
+    }
+
+    /// What is due `hz` times a second.
+    fn cron_tick(&mut self) {
+        self.cron_runs += 1;
+        self.expire_keys();
+        self.engine_rehash();
+        self.tend_clients();
+        self.retry_accepting();
+        let stats = &mut self.stats;
+        let (commands, bytes_in, bytes_out) =
+            (self.engine.commands_processed, self.clients.bytes_in, self.clients.bytes_out);
+        stats.sample(self.clock.mono_us(), commands, bytes_in, bytes_out);
+        self.cron.set_period(period(self.engine.config.hz));
+    }
+
+    /// The expiry cycle, for at most a quarter of the time between two ticks.
+    fn expire_keys(&mut self) {
+        let effort = self.engine.config.active_expire_effort;
+        let share_percent = 25 + 2 * (effort - 1).max(0) as u64;
+        let budget_us = period(self.engine.config.hz).as_micros() as u64 * share_percent / 100;
+        let (clock, start) = (&self.clock, self.clock.mono_us());
+        self.expire_from =
+            expire::cycle(&mut self.engine.ks, self.expire_from, expire::Effort::new(effort), || {
+                clock.mono_us() - start > budget_us
+            });
+    }
+
+    fn engine_rehash(&mut self) {
+        if self.engine.config.activerehashing {
+            for db in 0..self.engine.ks.count() {
+                self.engine.ks.db_mut(db).rehash_step(REHASH_BUCKETS_PER_TICK);
+            }
+        }
+    }
+
+    /// Looks after every client about once a second: idle ones beyond `timeout` go, unused memory is given back.
+    fn tend_clients(&mut self) {
+        let hz = self.engine.config.hz.max(1) as u64;
+        if self.cron_runs % hz != 0 {
+            return;
+        }
+        let now = self.engine.ks.now_ms;
+        let timeout_ms = self.engine.config.timeout * 1_000;
+        for slot in self.clients.slots_by_id() {
+            let client = self.clients.get_mut(slot);
+            if timeout_ms > 0 && now - client.session.active_ms > timeout_ms {
+                self.log.verbose("Closing idle client");
+                self.clients.close(slot);
+                continue;
+            }
+            client.trim();
+            self.bound_output(slot);
+        }
+    }
+
+    /// The messages' threshold, for CONFIG SET.
+    fn set_log_level(&mut self, level: LogLevel) {
+        self.log.set_level(level);
+    }
+}
+
+fn period(hz: i64) -> Duration {
+    Duration::from_micros(1_000_000 / hz.clamp(1, 500) as u64)
+}
+
+/// Answers a HELP sub-command.
+fn write_help(server: &mut Server, slot: usize, lines: Vec<String>) {
+    let mut out = server.reply(slot);
+    out.array(lines.len());
+    for line in lines {
+        out.simple(&line);
+    }
+}
+
+/// The families of commands over the whole server.
+const FAMILIES: &[&[crate::cmd::spec::CommandSpec<ServerFn>]] =
+    &[client::SPECS, command::SPECS, config::SPECS, info::SPECS, login::SPECS];

@@ -1,0 +1,145 @@
+//! CONFIG: reading and changing options at run time.
+
+use crate::base::config::{Config, ConfigError, OptionSpec, Origin};
+use crate::base::error::CmdError;
+use crate::base::session::SessionFlags;
+use crate::cmd::help;
+use crate::cmd::spec::{CommandSpec, Flags, Group};
+
+use super::{Server, ServerFn};
+
+/// The family's commands.
+pub const SPECS: &[CommandSpec<ServerFn>] = &[
+    CommandSpec {
+        name: "config",
+        summary: "Groups the commands about the configuration.",
+        since: "2.0.0",
+        group: Group::Server,
+        complexity: "Depends on the sub-command.",
+        arity: -2,
+        subcommands: &[
+            CommandSpec {
+                name: "get",
+                summary: "Reads configuration parameters.",
+                since: "2.0.0",
+                group: Group::Server,
+                complexity: "O(N) for N parameters.",
+                arity: -3,
+                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+                syntax: "parameter...",
+                handler: Some(config_get),
+                ..CommandSpec::DEFAULT
+            },
+            CommandSpec {
+                name: "help",
+                summary: "Describes the sub-commands.",
+                since: "5.0.0",
+                group: Group::Server,
+                complexity: "O(1)",
+                arity: 2,
+                flags: Flags::LOADING.or(Flags::STALE),
+                handler: Some(config_help),
+                ..CommandSpec::DEFAULT
+            },
+            CommandSpec {
+                name: "resetstat",
+                summary: "Sets the statistics back to zero.",
+                since: "2.0.0",
+                group: Group::Server,
+                complexity: "O(1)",
+                arity: 2,
+                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+                tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+                handler: Some(config_resetstat),
+                ..CommandSpec::DEFAULT
+            },
+            CommandSpec {
+                name: "set",
+                summary: "Changes configuration parameters of the running server.",
+                since: "2.0.0",
+                group: Group::Server,
+                complexity: "O(N) for N parameters.",
+                arity: -4,
+                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+                syntax: "data{parameter value}...",
+                tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+                handler: Some(config_set),
+                ..CommandSpec::DEFAULT
+            },
+        ],
+        ..CommandSpec::DEFAULT
+    },
+];
+
+fn wire(error: &ConfigError) -> CmdError {
+    CmdError::new(format!("ERR {}", error.text))
+}
+
+fn config_get(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
+    let found = server.engine.config.get(&args[2..]);
+    let mut out = server.reply(slot);
+    out.map(found.len());
+    for (name, value) in found {
+        out.bulk(&name);
+        out.bulk(&value);
+    }
+    Ok(())
+}
+
+fn config_set(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
+    if args.len() % 2 != 0 {
+        return Err(CmdError::arity("config|set"));
+    }
+    let pairs: Vec<(&[u8], &[u8])> = args[2..].chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+    let origin = Origin::Client { local: is_local(server, slot) };
+    let (config, changed) = server.engine.config.staged(&pairs, origin).map_err(|e| wire(&e))?;
+    server.apply(config, &changed)?;
+    server.reply(slot).ok();
+    Ok(())
+}
+
+/// Whether the client is on this machine, for options that are protected from others.
+fn is_local(server: &Server, slot: usize) -> bool {
+    let client = server.clients.get(slot);
+    client.session.flags.any(SessionFlags::UNIX_SOCKET)
+        || client.addresses.0.is_some_and(|address| address.ip().to_canonical().is_loopback())
+}
+
+fn config_resetstat(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
+    server.engine.reset_stats();
+    server.stats.reset();
+    server.reply(slot).ok();
+    Ok(())
+}
+
+fn config_help(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
+    super::write_help(server, slot, help::lines("config", SPECS[0].subcommands));
+    Ok(())
+}
+
+impl Server {
+    /// Puts a new configuration in force: first what may fail, so that an error leaves the old one whole.
+    fn apply(&mut self, config: Config, changed: &[&'static OptionSpec]) -> Result<(), CmdError> {
+        let touched = |name: &str| changed.iter().any(|option| option.name == name);
+        if touched("port") || touched("bind") {
+            self.listen_anew(&config)?;
+        }
+        if touched("loglevel") {
+            self.set_log_level(config.loglevel);
+        }
+        for option in changed.iter().filter(|option| option.has(crate::base::config::flags::INERT)) {
+            self.log.warning(&format!("Option '{}' is accepted without effect in this version", option.name));
+        }
+        self.engine.config = config;
+        Ok(())
+    }
+
+    fn listen_anew(&mut self, config: &Config) -> Result<(), CmdError> {
+        self.replace_tcp_listeners(config).map_err(|_| {
+            CmdError::new(format!(
+                "ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen on this port. Check \
+                 server logs."
+            ))
+        })
+    }
+}

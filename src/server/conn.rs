@@ -1,0 +1,341 @@
+//! From bytes to commands: accepts connections, reads requests, runs them, bounds what one client may do in a turn.
+//! Touches exec and the layers below.
+
+use std::io;
+
+use crate::base::limits::{ACCEPTS_PER_TURN_MAX, COMMANDS_PER_TURN_MAX, REPLY_BYTES_PER_TURN_MAX};
+use crate::base::error::CmdError;
+use crate::base::session::SessionFlags;
+use crate::cmd::spec::Flags;
+use crate::exec::registry::Handler;
+use crate::net::clients::{Clients, Received};
+use crate::net::stream::Stream;
+use crate::proto::reply::Reply;
+use crate::proto::request::{Arguments, Bounds, Span, Step};
+use crate::proto::sink::Sink;
+
+use super::Server;
+
+/// Arguments of a request that need no list on the heap.
+const SMALL_REQUEST_ARGUMENTS: usize = 8;
+
+/// Why a client's turn ended.
+#[derive(PartialEq, Eq)]
+enum Stop {
+    /// Everything that arrived has been run.
+    Drained,
+    /// Its budget is used up, or it is being closed.
+    Budget,
+}
+
+impl Server {
+    /// Takes waiting connections in, up to the budget of a turn.
+    pub(super) fn accept(&mut self, index: usize) {
+        self.listening[index].retry = false;
+        for _ in 0..ACCEPTS_PER_TURN_MAX {
+            match self.listening[index].listener.accept() {
+                Ok(stream) => self.welcome(stream),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) => {
+                    // Out of files, most likely. Trying again at once would spin: the timer does, and so does the
+                    // end of any connection.
+                    self.log.warning(&format!("Accepting client connection: {error}"));
+                    self.listening[index].retry = true;
+                    return;
+                }
+            }
+        }
+        // More may wait, and no edge will tell of it.
+        self.accept_more.push(index);
+    }
+
+    fn welcome(&mut self, stream: Stream) {
+        self.stats.connections_received += 1;
+        if self.clients.len() >= self.engine.config.maxclients as usize {
+            self.stats.connections_rejected += 1;
+            let mut message = b"-".to_vec();
+            message.extend_from_slice(CmdError::MAX_CLIENTS.text());
+            message.extend_from_slice(b"\r\n");
+            Clients::refuse(&stream, &message);
+            return;
+        }
+        // A connection that is gone already shows that on its first read.
+        let _ = stream.tune(self.engine.config.tcp_keepalive as u64);
+        let unix = matches!(stream, Stream::Unix(_));
+        let authenticated = self.engine.config.requirepass.is_empty();
+        let now_ms = self.engine.ks.now_ms;
+        match self.clients.add(stream, authenticated, now_ms, &self.poller) {
+            Ok(slot) => self.clients.get_mut(slot).session.flags.set(SessionFlags::UNIX_SOCKET, unix),
+            Err(error) => self.log.warning(&format!("Registering a client: {error}")),
+        }
+    }
+
+    /// Reads once from a client and runs what has come in whole.
+    pub(super) fn serve(&mut self, slot: usize) {
+        if self.clients.get(slot).has_input() && self.clients.get(slot).input_waits {
+            // Its last turn ended before its input did: that comes first.
+            self.run_own_input(slot);
+            // The socket may hold more, of which no edge will tell.
+            self.clients.queue_read(slot);
+            return;
+        }
+        let mut buffer = std::mem::take(&mut self.read_buffer);
+        match self.clients.receive(slot, &mut buffer) {
+            Received::Nothing => {}
+            Received::Progress => self.touch(slot),
+            Received::Closed => self.clients.close(slot),
+            Received::InBuffer(len) => {
+                self.touch(slot);
+                self.run_input(slot, &buffer[..len]);
+            }
+            Received::InClient => {
+                self.touch(slot);
+                self.run_own_input(slot);
+            }
+            Received::BigArgument(body) => {
+                self.touch(slot);
+                let client = self.clients.get_mut(slot);
+                client.parser.finish_big(body, client.input.len(), &mut client.arguments);
+                self.run_own_input(slot);
+            }
+        }
+        self.read_buffer = buffer;
+        self.bound_input(slot);
+    }
+
+    #[inline]
+    fn touch(&mut self, slot: usize) {
+        self.clients.get_mut(slot).session.active_ms = self.engine.ks.now_ms;
+    }
+
+    fn run_own_input(&mut self, slot: usize) {
+        let input = std::mem::take(&mut self.clients.get_mut(slot).input);
+        self.run_input(slot, &input);
+        let client = self.clients.get_mut(slot);
+        if client.input.is_empty() && !input.is_empty() {
+            // Nothing was left over, or all of it: in both cases the old allocation serves on.
+            let mut input = input;
+            input.clear();
+            client.input = input;
+        }
+    }
+
+    /// Drops a client whose unfinished request is beyond `client-query-buffer-limit`.
+    fn bound_input(&mut self, slot: usize) {
+        let client = self.clients.get(slot);
+        if client.input_bytes() as u64 > self.engine.config.client_query_buffer_limit && !client.closing() {
+            self.log.warning(&format!("Closing client {} that reached max query buffer length", client.session.id));
+            self.stats.query_buffer_limit_disconnections += 1;
+            self.clients.close(slot);
+        }
+    }
+
+    /// Runs the whole requests in `data` and keeps the rest.
+    fn run_input(&mut self, slot: usize, data: &[u8]) {
+        let client = self.clients.get_mut(slot);
+        client.input_waits = false;
+        let mut arguments = if client.parser.in_progress() {
+            std::mem::take(&mut client.arguments)
+        } else {
+            std::mem::take(&mut self.arguments)
+        };
+        let (stop, used) = self.run_requests(slot, data, &mut arguments);
+        let kept = used + self.keep(slot, data.len() - used);
+        let client = self.clients.get_mut(slot);
+        client.input.extend_from_slice(&data[used..kept]);
+        if client.parser.in_progress() {
+            client.arguments = arguments;
+        } else {
+            arguments.clear();
+            self.arguments = arguments;
+        }
+        if stop == Stop::Budget {
+            client.input_waits = !client.input.is_empty();
+            self.clients.queue_read(slot);
+        }
+        self.bound_output(slot);
+    }
+
+    /// How many of `rest` bytes belong into the client's input: none of them if they went to a big argument.
+    fn keep(&self, slot: usize, rest: usize) -> usize {
+        let client = self.clients.get(slot);
+        if client.big.is_some() { client.parser.position().min(rest) } else { rest }
+    }
+
+    fn run_requests(&mut self, slot: usize, data: &[u8], arguments: &mut Arguments) -> (Stop, usize) {
+        let mut used = 0;
+        let mut commands = 0;
+        let output_before = self.clients.get(slot).output.len();
+        loop {
+            let client = self.clients.get_mut(slot);
+            let bounds = Bounds {
+                bulk_bytes_max: self.engine.config.proto_max_bulk_len as i64,
+                authenticated: client.session.authenticated,
+            };
+            let request = &data[used..];
+            match client.parser.parse(request, bounds, arguments) {
+                Step::Done { consumed } => {
+                    if !arguments.spans.is_empty() {
+                        self.run_request(slot, request, arguments);
+                        arguments.clear();
+                    }
+                    used += consumed;
+                }
+                Step::NeedMore => return (Stop::Drained, used),
+                Step::BigBody { len } => {
+                    let start = &request[client.parser.position()..];
+                    self.clients.begin_big(slot, len, start);
+                    return (Stop::Drained, used);
+                }
+                Step::Error(error) => {
+                    self.reply_error(slot, &error.to_reply());
+                    let flags = &mut self.clients.get_mut(slot).session.flags;
+                    flags.set(SessionFlags::CLOSE_AFTER_REPLY, true);
+                    return (Stop::Drained, data.len());
+                }
+            }
+            commands += 1;
+            let client = self.clients.get(slot);
+            if client.closing() || client.session.flags.any(SessionFlags::CLOSE_AFTER_REPLY) {
+                return (Stop::Drained, data.len());
+            }
+            let replied = client.output.len().saturating_sub(output_before);
+            if commands >= COMMANDS_PER_TURN_MAX || replied >= REPLY_BYTES_PER_TURN_MAX {
+                return (if used < data.len() { Stop::Budget } else { Stop::Drained }, used);
+            }
+        }
+    }
+
+    /// Lays the arguments of a request out as slices and runs it.
+    #[inline]
+    fn run_request(&mut self, slot: usize, request: &[u8], arguments: &mut Arguments) {
+        let adopted = self.adopt(request, arguments);
+        let spans = &arguments.spans;
+        let arguments = &*arguments;
+        if spans.len() <= SMALL_REQUEST_ARGUMENTS {
+            let mut args: [&[u8]; SMALL_REQUEST_ARGUMENTS] = [&[]; SMALL_REQUEST_ARGUMENTS];
+            for (arg, &span) in args.iter_mut().zip(spans) {
+                *arg = arguments.bytes(request, span);
+            }
+            self.execute(slot, &args[..spans.len()], adopted);
+        } else {
+            let args: Vec<&[u8]> = spans.iter().map(|&span| arguments.bytes(request, span)).collect();
+            self.execute(slot, &args, adopted);
+        }
+    }
+
+    /// Takes the allocation of a big last argument out, if the command stores it.
+    #[inline]
+    fn adopt(&self, request: &[u8], arguments: &mut Arguments) -> Option<Vec<u8>> {
+        let Some(&Span::Owned(last)) = arguments.spans.last() else { return None };
+        if !matches!(arguments.spans[0], Span::Buffer { .. }) {
+            return None; // An inline request: all of its words are owned, and short.
+        }
+        let name = arguments.bytes(request, arguments.spans[0]);
+        let command = self.engine.registry.get(self.engine.registry.find(name)?);
+        let wanted = command.flags.any(Flags::ADOPTS_VALUE) && command.fits(arguments.spans.len());
+        wanted.then(|| std::mem::take(&mut arguments.owned[last as usize]))
+    }
+
+    /// Runs one command of a client: looks it up, asks the gates, calls it, and leaves the reply in the client's
+    /// output.
+    #[inline]
+    pub(super) fn execute(&mut self, slot: usize, args: &[&[u8]], adopted: Option<Vec<u8>>) {
+        let index = match self.engine.registry.resolve(args) {
+            Ok(index) => index,
+            Err(error) => return self.refuse(slot, None, &error),
+        };
+        let command = self.engine.registry.get(index);
+        let client = self.clients.output(slot);
+        if let Err(error) = self.engine.admit(command, &client.session, args.len()) {
+            return self.refuse(slot, Some(index), &error);
+        }
+        client.session.last_command = Some(index);
+        match command.handler {
+            Handler::Data(handler) => {
+                self.engine.ks.no_touch = client.session.flags.any(SessionFlags::NO_TOUCH);
+                let muted = client.session.muted();
+                let sink = if muted { &mut self.discard } else { &mut client.output };
+                self.engine.call(index, handler, &mut client.session, args, adopted, sink, &self.clock);
+            }
+            Handler::Server(function) => self.call_server(slot, index, function, args),
+            Handler::Container => {
+                let error = CmdError::arity(&command.full_name);
+                return self.refuse(slot, Some(index), &error);
+            }
+        }
+        self.after_command(slot);
+    }
+
+    fn call_server(&mut self, slot: usize, index: u16, function: u16, args: &[&[u8]]) {
+        let start = self.clock.ticks();
+        let result = (self.server_fns[function as usize])(self, slot, args);
+        if let Err(error) = &result {
+            self.reply(slot).error(error);
+        }
+        self.engine.finished(index, self.clock.ticks().wrapping_sub(start), result);
+    }
+
+    #[inline]
+    fn after_command(&mut self, slot: usize) {
+        let skipping = SessionFlags::REPLY_SKIP.or(SessionFlags::REPLY_SKIP_NEXT);
+        let flags = &mut self.clients.get_mut(slot).session.flags;
+        if flags.any(skipping.or(SessionFlags::REPLY_OFF)) {
+            let next = flags.any(SessionFlags::REPLY_SKIP_NEXT);
+            flags.set(SessionFlags::REPLY_SKIP, next);
+            flags.set(SessionFlags::REPLY_SKIP_NEXT, false);
+            self.discard = Sink::new();
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, slot: usize, command: Option<u16>, error: &CmdError) {
+        self.engine.refused(command, error);
+        self.reply(slot).error(error);
+        self.after_command(slot);
+    }
+
+    #[cold]
+    fn reply_error(&mut self, slot: usize, error: &CmdError) {
+        self.engine.count_error(error);
+        self.reply(slot).error(error);
+    }
+
+    /// The reply writer of a client for the running command; writes into nowhere if the client wants no reply.
+    pub(super) fn reply(&mut self, slot: usize) -> Reply<'_> {
+        let client = self.clients.output(slot);
+        let resp3 = client.session.resp3();
+        let sink = if client.session.muted() { &mut self.discard } else { &mut client.output };
+        Reply::new(sink, resp3)
+    }
+
+    /// Drops a client whose replies pile up beyond `client-output-buffer-limit`.
+    #[inline]
+    pub(super) fn bound_output(&mut self, slot: usize) {
+        let client = self.clients.get(slot);
+        let waiting = client.output.len() as u64;
+        let limit = &self.engine.config.client_output_buffer_limit.normal;
+        let (hard, soft) = (limit.hard_bytes, limit.soft_bytes);
+        if (hard != 0 && waiting >= hard) || (soft != 0 && waiting >= soft) {
+            self.over_output_limit(slot, hard != 0 && waiting >= hard);
+        } else if client.soft_limit_since_ms.is_some() {
+            self.clients.get_mut(slot).soft_limit_since_ms = None;
+        }
+    }
+
+    #[cold]
+    fn over_output_limit(&mut self, slot: usize, hard: bool) {
+        let now = self.engine.ks.now_ms;
+        let seconds = self.engine.config.client_output_buffer_limit.normal.soft_seconds;
+        let client = self.clients.get_mut(slot);
+        let since = *client.soft_limit_since_ms.get_or_insert(now);
+        if !client.closing() && (hard || now - since > seconds * 1_000) {
+            let id = client.session.id;
+            self.log.warning(&format!("Client {id} scheduled to be closed ASAP for overcoming of output buffer limits."));
+            self.stats.output_buffer_limit_disconnections += 1;
+            self.clients.close(slot);
+        }
+    }
+}

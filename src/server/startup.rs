@@ -1,0 +1,218 @@
+//! From the command line to a listening server: configuration, limits of the process, sockets, signals.
+//! Touches base and net.
+
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::ae::Id;
+use crate::base::config::{CommandLine, Config, Directives, args_to_config_lines};
+use crate::base::limits::RESERVED_FILES;
+use crate::net::listen::{ListenError, Listener, listen_tcp, listen_unix};
+
+use super::log::Log;
+use super::{Listening, REDIS_VERSION, Server};
+
+/// Reads the configuration that the arguments name. An error is the whole text for the user.
+pub fn configure(args: &[Vec<u8>]) -> Result<(Config, Option<String>), String> {
+    let line: CommandLine = args_to_config_lines(args);
+    let file = match &line.file {
+        Some(path) => {
+            let shown = String::from_utf8_lossy(path).into_owned();
+            let text = std::fs::read(path_of(path))
+                .map_err(|error| format!("Fatal error, can't open config file '{shown}': {error}"))?;
+            Some((shown, text))
+        }
+        None => None,
+    };
+    let mut stdin = Vec::new();
+    if line.stdin {
+        io::stdin().read_to_end(&mut stdin).map_err(|error| format!("Fatal error, can't read stdin: {error}"))?;
+    }
+    let mut config = Config::default();
+    let mut directives = Directives::default();
+    let text = line.text(file.as_ref().map_or(&[], |(_, text)| text), &stdin);
+    let mut include = |path: &[u8]| -> Result<Vec<u8>, String> {
+        std::fs::read(path_of(path)).map_err(|error| {
+            format!("Fatal error, can't open config file '{}': {error}", String::from_utf8_lossy(path))
+        })
+    };
+    config
+        .parse_file_text(&text, &mut directives, &mut include)
+        .and_then(|()| config.finish_startup())
+        .map_err(|error| error.report(REDIS_VERSION))?;
+    refuse_unsupported(&directives)?;
+    let file = file.map(|(path, _)| std::fs::canonicalize(&path).map_or(path, |p| p.display().to_string()));
+    Ok((config, file))
+}
+
+/// Directives that redae does not carry out must not be passed over in silence.
+fn refuse_unsupported(directives: &Directives) -> Result<(), String> {
+    let refused = [
+        (&directives.renames, "rename-command is not supported yet"),
+        (&directives.users, "users in the configuration are not supported yet"),
+        (&directives.modules, "modules are not supported"),
+        (&directives.module_options, "modules are not supported"),
+    ];
+    for (lines, reason) in refused {
+        if let Some(line) = lines.first() {
+            return Err(line.error(reason).report(REDIS_VERSION));
+        }
+    }
+    Ok(())
+}
+
+fn path_of(bytes: &[u8]) -> &Path {
+    Path::new(std::ffi::OsStr::from_bytes(bytes))
+}
+
+/// Makes sure of a file for every client that `maxclients` allows, or lowers it. Returns a message for the log if it
+/// had to.
+fn fit_maxclients(config: &mut Config) -> Option<String> {
+    let wanted = config.maxclients as u64 + RESERVED_FILES;
+    let limit = getrlimit(Resource::Nofile);
+    let current = limit.current.unwrap_or(u64::MAX);
+    if current >= wanted {
+        return None;
+    }
+    let raised = limit.maximum.unwrap_or(u64::MAX).min(wanted);
+    let new = Rlimit { current: Some(raised), maximum: limit.maximum };
+    let got = if setrlimit(Resource::Nofile, new).is_ok() { raised } else { current };
+    if got >= wanted {
+        return None;
+    }
+    let possible = got.saturating_sub(RESERVED_FILES).max(1);
+    let asked = config.maxclients;
+    config.maxclients = possible as i64;
+    Some(format!(
+        "maxclients lowered from {asked} to {possible}: the process may open {got} files. Raise 'ulimit -n' for more."
+    ))
+}
+
+/// What to say when an address cannot be listened on.
+pub fn listen_failure(error: &ListenError) -> String {
+    match error.cause.kind() {
+        io::ErrorKind::AddrInUse => format!(
+            "redae: Failed listening on {}: in use by another server. Stop it, or choose another port with --port \
+             <number>.",
+            error.address
+        ),
+        _ => format!("redae: Failed listening on {}: {}", error.address, error.cause),
+    }
+}
+
+impl Server {
+    /// A server as its configuration says, listening. An error is the whole text for the user.
+    pub fn start(mut config: Config, config_file: Option<String>, seed: u64) -> Result<Server, String> {
+        let log = Log::new(config.loglevel, &config.logfile)
+            .map_err(|error| format!("redae: cannot open the log file: {error}"))?;
+        if !config.dir.is_empty() {
+            std::env::set_current_dir(path_of(&config.dir)).map_err(|error| {
+                format!("redae: cannot change to dir '{}': {error}", String::from_utf8_lossy(&config.dir))
+            })?;
+        }
+        if config.disable_thp {
+            // Zeroing a huge page when it is first touched stalls a small allocation for milliseconds. A kernel
+            // without the switch is a kernel without the pages.
+            let _ = rustix::thread::disable_transparent_huge_pages(true);
+        }
+        let lowered = fit_maxclients(&mut config);
+        let inert = config.inert_in_use();
+        let mut server =
+            Server::new(config, log, seed).map_err(|error| format!("redae: cannot start: {error}"))?;
+        server.config_file = config_file;
+        if let Some(message) = lowered {
+            server.log.warning(&message);
+        }
+        if !inert.is_empty() {
+            server.log.warning(&format!("Accepted without effect in this version: {}", inert.join(", ")));
+        }
+        server.listen()?;
+        server.watch_signals().map_err(|error| format!("redae: cannot handle signals: {error}"))?;
+        Ok(server)
+    }
+
+    fn listen(&mut self) -> Result<(), String> {
+        let config = &self.engine.config;
+        let backlog = config.tcp_backlog as i32;
+        let mut listeners = Vec::new();
+        if config.port != 0 {
+            let addresses: Vec<&str> = config.bind.iter().map(String::as_str).collect();
+            listeners = listen_tcp(&addresses, config.port as u16, backlog).map_err(|e| listen_failure(&e))?;
+        }
+        if !config.unixsocket.is_empty() {
+            let unix = listen_unix(path_of(&config.unixsocket), config.unixsocketperm, backlog);
+            listeners.push(unix.map_err(|e| listen_failure(&e))?);
+        }
+        if listeners.is_empty() {
+            return Err("redae: configured to not listen anywhere. Give a --port or a --unixsocket.".to_owned());
+        }
+        for listener in listeners {
+            self.add_listener(listener).map_err(|error| format!("redae: cannot listen: {error}"))?;
+        }
+        let (version, port, pid) = (env!("CARGO_PKG_VERSION"), self.engine.config.port, std::process::id());
+        self.log.notice(&format!("redae {version}, Redis {REDIS_VERSION} compatible, Port: {port}, PID: {pid}"));
+        self.log.notice("Ready to accept connections tcp");
+        Ok(())
+    }
+
+    fn add_listener(&mut self, mut listener: Listener) -> io::Result<()> {
+        let id = Id::Listener(self.listening.len());
+        match &mut listener {
+            Listener::Tcp(l) => self.poller.watch(l, id)?,
+            Listener::Unix(l) => self.poller.watch(l, id)?,
+        }
+        self.listening.push(Listening { listener, retry: false });
+        Ok(())
+    }
+
+    /// Listens on the addresses of another configuration instead of today's, or, if that fails, on today's as before.
+    /// The Unix socket stays.
+    pub(super) fn replace_tcp_listeners(&mut self, config: &Config) -> Result<(), ListenError> {
+        let mut listeners = Vec::new();
+        if config.port != 0 {
+            let addresses: Vec<&str> = config.bind.iter().map(String::as_str).collect();
+            listeners = listen_tcp(&addresses, config.port as u16, config.tcp_backlog as i32)?;
+        }
+        let old = std::mem::take(&mut self.listening);
+        for mut listening in old {
+            match &mut listening.listener {
+                Listener::Tcp(l) => drop(self.poller.forget(l)),
+                Listener::Unix(l) => {
+                    drop(self.poller.forget(l));
+                    listeners.push(listening.listener);
+                }
+            }
+        }
+        for listener in listeners {
+            let address = listener.port().map_or("unix socket".to_owned(), |port| format!("port {port}"));
+            self.add_listener(listener).map_err(|cause| ListenError { address, cause })?;
+        }
+        Ok(())
+    }
+
+    /// SIGINT and SIGTERM wake the loop through a pipe, and it stops cleanly.
+    fn watch_signals(&mut self) -> io::Result<()> {
+        let (reader, writer) = std::os::unix::net::UnixStream::pair()?;
+        reader.set_nonblocking(true)?;
+        for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+            signal_hook::low_level::pipe::register(signal, writer.try_clone()?)?;
+        }
+        let mut reader = mio::net::UnixStream::from_std(reader);
+        self.poller.watch(&mut reader, Id::Signals)?;
+        self.signals = Some(reader);
+        Ok(())
+    }
+
+    /// Ends what outlives the process: the Unix socket's file.
+    pub fn close(&mut self) {
+        let path = &self.engine.config.unixsocket;
+        if !path.is_empty() {
+            // Nobody is left to tell about a failure.
+            let _ = std::fs::remove_file(path_of(path));
+        }
+        self.log.notice("redae is now ready to exit, bye bye...");
+    }
+}

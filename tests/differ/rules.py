@@ -1,0 +1,595 @@
+"""Comparing replies: RULES says what is not compared byte for byte, and how instead.
+
+`judge` is the entry: equal replies are right; otherwise the rule of the command decides, then the
+table of version_differences.py, and what is left is classified as one of the kinds that run's help
+lists.
+"""
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Callable, NamedTuple, Optional
+
+from .guards import command_name
+from .resp import Reply, is_aggregate, is_error, number, quote
+from .scripts import inner_command
+from .servers import BARRIER
+from .version_differences import accepted, as_newer
+
+
+@dataclass
+class Call:
+    """A command that was sent, with what a rule may look at to judge replies."""
+    name: str                   # lower case, with the subcommand: 'xgroup create'
+    args: tuple
+    step: int = 0
+    conn: str = 'A'
+    nested: bool = False        # in MULTI or a script: no probe was possible
+    probes: list = field(default_factory=list)      # the reference's replies
+    sut_probes: list = field(default_factory=list)  # those of the server under test
+    queued: list = field(default_factory=list)      # for EXEC: the queued calls
+    fix: list = field(default_factory=list)         # set by a rule, see Rule
+    culprit: str = ''           # set by a rule: the name to report instead
+
+    def upper(self) -> list[bytes]:
+        return [a.upper() for a in self.args]
+
+
+def error_class(reply: Reply) -> str:
+    """An error without what it quotes, short enough to be part of a kind."""
+    text = re.sub(rb"'[^']*'|`[^`]*`", b"'..'", reply[1])
+    text = re.sub(rb'\b[0-9a-f]{40}\b', b'<sha>', text)
+    return '"' + quote(text[:60]).strip('"') + '"'
+
+
+UNKNOWN = re.compile(rb"ERR unknown (sub)?command ['`]|ERR Unknown (Redis )?command called", re.I)
+
+
+def classify(a: Reply, b: Reply) -> str:
+    """The kind of difference between two unequal replies."""
+    if is_error(b) and UNKNOWN.match(b[1]) and not (is_error(a) and UNKNOWN.match(a[1])):
+        return 'missing-command'
+    if b[0] == 'none':
+        return 'no-reply'
+    if a[0] == 'none':
+        return 'extra-reply'
+    if 'closed' in (a[0], b[0]):
+        return 'no-reply' if b[0] == 'closed' else 'extra-reply'
+    if b[0] == 'malformed':
+        return 'malformed-reply'
+    if is_error(a) and is_error(b):
+        return f'error-text {error_class(a)}'
+    if is_error(b):
+        return f'error-for-reply {error_class(b)}'
+    if is_error(a):
+        return f'reply-for-error {error_class(a)}'
+    if a[0] != b[0] or (a[1] is None) != (b[1] is None):
+        return 'type'
+    if not is_aggregate(a):
+        return 'value'
+    if len(a[1]) != len(b[1]):
+        return 'length'
+    if Counter(a[1]) == Counter(b[1]):
+        return 'order'
+    return next(classify(x, y) for x, y in zip(a[1], b[1]) if x != y)
+
+
+def verdict(a: Reply, b: Reply) -> Optional[str]:
+    return None if a == b else classify(a, b)
+
+
+class Rule(NamedTuple):
+    """How replies of some commands are compared when they are not equal.
+
+    match returns None when the two replies are equally right, else the kind of
+    difference.  It may set call.fix to commands that bring both servers to the
+    same state again.  probes makes read-only commands that are sent just before
+    (on the same connection, never inside MULTI); match finds the reference's
+    replies to them in call.probes.
+    """
+    commands: str
+    why: str
+    match: Callable[[Call, Reply, Reply], Optional[str]]
+    probes: Optional[Callable[[tuple], list]] = None
+
+
+def same_shape(a: Reply, b: Reply) -> bool:
+    """Equal types and lengths all the way down, whatever the scalars are."""
+    if a[0] != b[0] or (a[1] is None) != (b[1] is None):
+        return False
+    if not is_aggregate(a):
+        return True
+    return len(a[1]) == len(b[1]) and all(map(same_shape, a[1], b[1]))
+
+
+def pairs(reply: Reply) -> list[tuple]:
+    return list(zip(reply[1][::2], reply[1][1::2]))
+
+
+# Probes
+
+def probe_encodings(args: tuple) -> list:
+    return [(b'OBJECT', b'ENCODING', key) for key in args[1:]]
+
+
+def probe_encoding(args: tuple) -> list:
+    return probe_encodings(args[:2])
+
+
+def probe_members(args: tuple) -> list:
+    command = {b'SPOP': (b'SMEMBERS',), b'SRANDMEMBER': (b'SMEMBERS',),
+               b'HRANDFIELD': (b'HGETALL',),
+               b'ZRANDMEMBER': (b'ZRANGE', b'0', b'-1', b'WITHSCORES')}[args[0].upper()]
+    return [command[:1] + args[1:2] + command[1:]] if len(args) > 1 else []
+
+
+def probe_type(args: tuple) -> list:
+    return [(b'TYPE', args[2])] if len(args) == 3 else []
+
+
+def probe_keys(args: tuple) -> list:
+    return [(b'KEYS', b'*')]
+
+
+def keeps_order(call: Call, kinds=(b'listpack', b'intset', b'ziplist')) -> bool:
+    """All keys exist, on both servers in the same encoding that has an order of its own."""
+    return bool(call.probes) and call.probes == call.sut_probes and all(
+        p[1] is None or p[1] in kinds for p in call.probes) \
+        and any(p[1] is not None for p in call.probes)
+
+
+# Matchers
+
+def unordered(call, a, b):
+    if not (is_aggregate(a) and is_aggregate(b)) or a[0] != b[0] \
+            or Counter(a[1]) != Counter(b[1]):
+        return classify(a, b)
+    return 'order' if keeps_order(call) else None
+
+
+def unordered_sets(call, a, b):
+    kind = unordered(replace(call, probes=[]), a, b)
+    return kind or ('order' if keeps_order(call, (b'intset',)) and len(a[1]) <= 512 else None)
+
+
+def unordered_pairs(call, a, b):
+    if not (is_aggregate(a) and is_aggregate(b)) or a[0] != b[0] \
+            or Counter(pairs(a)) != Counter(pairs(b)):
+        return classify(a, b)
+    return 'order' if keeps_order(call) else None
+
+
+def config_pairs(call, a, b):
+    """Names and values in any order; the values that depend on the process may differ, and the
+    server under test may know more names."""
+    if not (is_aggregate(a) and is_aggregate(b)) or a[0] != b[0]:
+        return classify(a, b)
+    left, right = [{k: v for k, v in pairs(r) if k[1] not in PROCESS_CONFIG} for r in (a, b)]
+    if any(left[name] != right[name] for name in left if name in right):
+        return 'value'
+    return 'fields' if set(left) - set(right) else None
+
+
+def random_pick(call, a, b):
+    """Same type and number; the picks exist, and differ when they have to."""
+    if is_error(a) or is_error(b) or a[0] != b[0] or (a[1] is None) != (b[1] is None):
+        return classify(a, b)
+    pool = None
+    if call.probes and is_aggregate(call.probes[0]):
+        listed = call.probes[0]
+        twos = call.name in ('hrandfield', 'zrandmember')
+        if twos and listed[1] and is_aggregate(listed[1][0]):   # RESP3 ZRANGE
+            listed = ('*', tuple(x for pair in listed[1] for x in pair[1]))
+        pool = dict(pairs(listed)) if twos else dict.fromkeys(listed[1])
+    if not is_aggregate(a):
+        return None if pool is None or b in pool else 'value'
+    if len(a[1]) != len(b[1]):
+        return 'length'
+    picks = [x[1] if is_aggregate(x) else (x,) for x in b[1]]
+    if len(call.args) > 3 and picks and len(picks[0]) == 1:     # RESP2 WITHVALUES
+        picks = list(zip(b[1][::2], b[1][1::2]))
+    for pick in picks:
+        if pool is not None and (pick[0] not in pool
+                                 or len(pick) > 1 and pool[pick[0]] != pick[1]):
+            return 'value'
+    if not call.args[2].startswith(b'-') and len(set(picks)) < len(picks):
+        return 'value'
+    return None
+
+
+def unsettled(call: Call) -> list:
+    """Commands that make the states equal again, even after equal replies."""
+    changes = call.name == 'zremrangebylex' or \
+        call.name == 'zrangestore' and b'BYLEX' in call.upper()
+    if changes and not call.nested and call.probes and call.probes[0][1] == b'skiplist':
+        return [(b'DEL', call.args[1])]
+    return []
+
+
+def spop(call, a, b):
+    kind = random_pick(call, a, b)
+    if kind is None and not call.nested:
+        if len(call.args) > 2:
+            call.fix = [(b'DEL', call.args[1])]
+        else:
+            call.fix = [(b'SREM', call.args[1], a[1], b[1])]
+    return kind
+
+
+def scan_page(call, a, b):
+    """One page (see Run.finish_scan for whole scans): only its form."""
+    def well_formed(reply):
+        return is_aggregate(reply) and len(reply[1]) == 2 and is_aggregate(reply[1][1]) \
+            and reply[1][0][0] == '$' and (reply[1][0][1] or b'x').isdigit()
+    return None if a[0] == b[0] and well_formed(a) and well_formed(b) else classify(a, b)
+
+
+def sort_ties(call, a, b):
+    upper = call.upper()
+    ties = b'BY' in upper or b'ALPHA' in upper
+    encoding = call.probes[0][1] if call.probes else None
+    by = upper[upper.index(b'BY') + 1:][:1] if b'BY' in upper else []
+    sorted_set = encoding in (b'skiplist', b'listpack')
+    if not ties or a[0] != b[0] or is_error(a) or encoding in (b'quicklist', b'intset') \
+            or sorted_set and by and b'*' not in by[0]:
+        return classify(a, b)
+    if not (is_aggregate(a) and is_aggregate(b)) or len(a[1]) != len(b[1]):
+        return classify(a, b)
+    width = max(1, upper.count(b'GET'))
+    rows = [Counter(zip(*[iter(r[1])] * width)) for r in (a, b)]
+    return None if b'LIMIT' in upper or rows[0] == rows[1] else classify(a, b)
+
+
+def lex_range(call, a, b):
+    skiplist = call.nested or call.probes and call.probes[0][1] == b'skiplist'
+    return type_only(call, a, b) if skiplist else classify(a, b)
+
+
+def near(tolerance):
+    def match(call, a, b):
+        x, y = number(a), number(b)
+        if x is None or y is None or min(x, y) < 0 or abs(x - y) > tolerance:
+            return classify(a, b)
+        return None
+    return match
+
+
+def form_only(call, a, b):
+    return None if same_shape(a, b) and not is_error(a) else classify(a, b)
+
+
+def type_only(call, a, b):
+    if a[0] != b[0] or (a[1] is None) != (b[1] is None) or is_error(a):
+        return classify(a, b)
+    return None
+
+
+def positive(call, a, b):
+    x, y = number(a), number(b)
+    return None if x is not None and y is not None and x > 0 and y > 0 else classify(a, b)
+
+
+def masked(*names):
+    """Equal apart from the values that follow the given names."""
+    hidden = {n.encode() for n in names}
+
+    def mask(reply):
+        if not is_aggregate(reply):
+            return reply
+        out, hide = [], False
+        for child in reply[1]:
+            out.append((child[0], b'') if hide and not is_aggregate(child) else mask(child))
+            hide = child[0] in '$+' and child[1] in hidden
+        return (reply[0], tuple(out))
+
+    return lambda call, a, b: verdict(mask(a), mask(b))
+
+
+def lines_of(text: bytes) -> dict:
+    return dict(line.split(b':', 1) for line in text.split(b'\r\n') if b':' in line)
+
+
+STEADY_INFO = (b'redis_mode', b'role', b'connected_slaves', b'loading', b'cluster_enabled',
+               b'arch_bits', b'maxmemory', b'maxmemory_policy', b'aof_enabled')
+
+
+def info_fields(call, a, b):
+    if a[0] != b[0] or is_error(a):
+        return classify(a, b)
+    left, right = lines_of(a[1]), lines_of(b[1])
+    headings = [set(re.findall(rb'^# (\w+)', r[1], re.M)) for r in (a, b)]
+    volatile = re.compile(rb'cmdstat_|errorstat_|latency_percentiles|db\d|slave\d|.*avg_ttl')
+    lacks = [k for k in left if k not in right and not volatile.match(k)]
+    if lacks or headings[0] - headings[1]:
+        return 'fields'
+    if any(left.get(k) != right.get(k) for k in STEADY_INFO):
+        return 'value'
+    spaces = [{k: re.sub(rb',avg_ttl=.*', b'', v) for k, v in side.items()
+               if re.fullmatch(rb'db\d+', k)} for side in (left, right)]
+    return None if spaces[0] == spaces[1] else 'value'
+
+
+def client_fields(call, a, b):
+    """Names of the fields, and the values that do not depend on the socket."""
+    if a[0] != b[0] or is_error(a):
+        return classify(a, b)
+    left, right = [dict(w.partition(b'=')[::2] for w in r[1].partition(b'\n')[0].split(b' '))
+                   for r in (a, b)]
+    if set(left) - set(right):
+        return 'fields'
+    steady = (b'name', b'db', b'sub', b'psub', b'multi', b'user', b'resp', b'cmd')
+    if call.name == 'client info' and any(left.get(k) != right.get(k) for k in steady):
+        return 'value'
+    return None
+
+
+def stream_times(call, a, b):
+    """Idle times and delivery times may differ a little."""
+    def walk(x, y, last):
+        if x == y:
+            return None
+        if number(x) is not None and number(y) is not None:
+            apart = abs(number(x) - number(y))
+            is_time = min(number(x), number(y)) > 10 ** 12 and last != b'entries-read'
+            if apart <= 2000 and (is_time or last in (b'idle', b'inactive', b'pending-idle')):
+                return None
+            return 'internals' if last.startswith(b'radix-tree') else 'value'
+        if not (is_aggregate(x) and is_aggregate(y)) or x[0] != y[0] \
+                or len(x[1]) != len(y[1]):
+            return classify(x, y)
+        kinds = []
+        for i, (p, q) in enumerate(zip(x[1], y[1])):
+            before = x[1][i - 1][1] if i and x[1][i - 1][0] == '$' else b''
+            if call.name == 'xpending' and i == 2 and len(x[1]) == 4:
+                before = b'pending-idle'
+            kinds.append(walk(p, q, before or b''))
+        kinds = [k for k in kinds if k]
+        return next((k for k in kinds if k != 'internals'), kinds[0] if kinds else None)
+    return walk(a, b, b'')
+
+
+STREAM_ID = re.compile(rb'(\d+)-\d+')
+
+
+def auto_id(call, a, b):
+    ids = [STREAM_ID.fullmatch(r[1] or b'') if r[0] == '$' else None for r in (a, b)]
+    if b'*' not in call.args or None in ids \
+            or abs(int(ids[0].group(1)) - int(ids[1].group(1))) > 2000:
+        return classify(a, b)
+    if not call.nested:
+        call.fix = [(b'DEL', call.args[1])]
+    return None
+
+
+def canonical(reorder):
+    return lambda call, a, b: verdict(reorder(call, a), reorder(call, b)) \
+        if is_aggregate(a) and is_aggregate(b) else classify(a, b)
+
+
+def sort_children(reply: Reply) -> Reply:
+    return (reply[0], tuple(sorted(reply[1], key=repr)))
+
+
+def sort_command_info(call, reply):
+    entries = [(e[0], e[1][:9] + tuple(map(sort_children, e[1][9:])))
+               if is_aggregate(e) and len(e[1]) > 9 else e for e in reply[1]]
+    out = (reply[0], tuple(entries))
+    return out if len(call.args) > 2 else sort_children(out)
+
+
+def sort_docs(call, reply):
+    """Sorts the 'subcommands' of each command, and all when no names were given."""
+    def flat(kind, twos):
+        return (kind, tuple(x for pair in twos for x in pair))
+
+    def one(doc):
+        return flat(doc[0], [(k, flat(v[0], sorted(pairs(v), key=repr))
+                              if k[1] == b'subcommands' else v) for k, v in pairs(doc)])
+    docs = [(name, one(doc)) for name, doc in pairs(reply)]
+    return flat(reply[0], docs if len(call.args) > 2 else sorted(docs, key=repr))
+
+
+def sort_libraries(call, reply):
+    def library(entry):
+        return (entry[0], tuple(sort_children(x) if is_aggregate(x) else x for x in entry[1]))
+    return sort_children((reply[0], tuple(map(library, reply[1]))))
+
+
+def exec_array(call, a, b):
+    if not (is_aggregate(a) and is_aggregate(b)) or a[0] != b[0] \
+            or len(a[1]) != len(b[1]):
+        return classify(a, b)
+    calls = call.queued if len(call.queued) == len(a[1]) else [None] * len(a[1])
+    for inner, x, y in zip(calls, a[1], b[1]):
+        kind = judge(inner, x, y) if inner else verdict(x, y)
+        if kind:
+            call.culprit = inner.culprit or inner.name if inner else ''
+            return kind
+    return None
+
+
+def script_call(call, a, b):
+    """Scripts that pass a command through are judged by that command's rule."""
+    inner = inner_command(call.args)
+    if not inner:
+        return classify(a, b)
+    nested = Call(command_name(inner), inner, nested=True)
+    kind = judge(nested, a, b)
+    if kind == 'missing-command':
+        call.culprit = nested.name
+    elif kind and not kind.startswith('error-text'):
+        call.culprit = f'{call.name}+{nested.name}'
+    return kind
+
+
+ACL_WORDS = re.compile(rb'(?:(?<=[ (])[+-](?!@)[^ ()]+ ?)+')
+
+
+def acl_rules(call, a, b):
+    """Neighbouring +command and -command words come in hash order."""
+    def settle_rules(reply):
+        if is_aggregate(reply):
+            return (reply[0], tuple(map(settle_rules, reply[1])))
+        if reply[0] != '$' or reply[1] is None:
+            return reply
+        return ('$', ACL_WORDS.sub(lambda m: b' '.join(sorted(m.group().split())) + b' ',
+                                   b' ' + reply[1].replace(b')', b' )') + b' '))
+    return verdict(settle_rules(a), settle_rules(b))
+
+
+def background_job(call, a, b):
+    """Whether a child process still runs depends on time."""
+    busy = re.compile(rb'(ERR )?Background|ERR (An AOF|Another child)')
+    if a[0] in '+-' and b[0] in '+-' and (busy.match(a[1]) or a == ('+', b'OK')) \
+            and (busy.match(b[1]) or b == ('+', b'OK')):
+        return None
+    return classify(a, b)
+
+
+def debug_object(call, a, b):
+    if a[0] == b[0] == '+':
+        found = [re.search(rb'encoding:(\S+)', r[1]) for r in (a, b)]
+        if all(found):
+            return None if found[0].group(1) == found[1].group(1) else 'encoding'
+    return classify(a, b)
+
+
+def kind_is(kind):
+    def match(call, a, b):
+        found = classify(a, b)
+        return kind if found == 'value' else found
+    return match
+
+
+def slowlog_entries(call, a, b):
+    def entries(reply):
+        """The arguments, without those of CLIENT, which may be ids."""
+        kept = []
+        for entry in reply[1]:
+            args = [arg[1] for arg in entry[1][3][1]]
+            if BARRIER not in args:
+                kept.append((args[:2] if args[0].upper() == b'CLIENT' else args, len(entry[1])))
+        return kept
+    if not (is_aggregate(a) and is_aggregate(b)) or not all(
+            is_aggregate(e) and len(e[1]) > 3 and is_aggregate(e[1][3]) and e[1][3][1]
+            for r in (a, b) for e in r[1]):
+        return classify(a, b)
+    return None if entries(a) == entries(b) else 'value'
+
+
+PROCESS_CONFIG = (b'port', b'dir', b'pidfile', b'logfile', b'bind', b'unixsocket', b'save',
+                  b'appendonly', b'enable-debug-command')
+
+# The one place that says what is not compared byte for byte.
+RULES = (
+    Rule('smembers hkeys hvals', 'hash order; exact when the reference says listpack or '
+         'intset (in MULTI and scripts: unordered)', unordered, probe_encoding),
+    Rule('hgetall', 'the same, by field and value', unordered_pairs, probe_encoding),
+    Rule('sinter sunion sdiff', 'hash order; exact when all sets are intsets',
+         unordered_sets, probe_encodings),
+    Rule('keys,pubsub channels,pubsub shardchannels,acl cat,command list',
+         'order of a hash table', unordered),
+    Rule('config get', 'order of a hash table of names; values of PROCESS_CONFIG; lacking names '
+         'are of the kind "fields"',
+         config_pairs),
+    Rule('command info,command', 'order of the table of (sub)commands',
+         canonical(sort_command_info)),
+    Rule('command docs', 'order of the table of (sub)commands', canonical(sort_docs)),
+    Rule('function list', 'order of libraries and of their functions',
+         canonical(sort_libraries)),
+    Rule('srandmember hrandfield zrandmember', 'random: number of picks, that they are '
+         'members and, for counts >= 0, distinct', random_pick, probe_members),
+    Rule('spop', 'random: as srandmember; then the picks of both (the whole key, when '
+         'called with a count) are removed from both', spop, probe_members),
+    Rule('randomkey', 'random: both must be existing keys', random_pick, probe_keys),
+    Rule('scan', 'cursors and pages: scans from 0 are completed on both and the sets '
+         'compared, other pages by their form', scan_page),
+    Rule('sscan hscan zscan', 'the same; exact for listpack and intset', scan_page,
+         probe_encoding),
+    Rule('sort sort_ro', 'SORT takes sets and sorted sets in hash order: equal weights by BY '
+         'or ALPHA then come in any order, as do sets BY nosort', sort_ties, probe_encoding),
+    Rule('zrangebylex zrevrangebylex zlexcount zremrangebylex', 'lexical ranges of a skiplist '
+         'with different scores depend on its random levels: type only for any skiplist; '
+         'after a change (also ZRANGESTORE BYLEX) the key is deleted on both', lex_range,
+         probe_encoding),
+    Rule('zrange', 'the same, with BYLEX', lambda c, a, b: lex_range(c, a, b)
+         if b'BYLEX' in c.upper() else classify(a, b), probe_encoding),
+    Rule('zrangestore', 'the same', lambda c, a, b: lex_range(c, a, b)
+         if b'BYLEX' in c.upper() else classify(a, b),
+         lambda args: probe_encodings(args[1:3])),
+    Rule('ttl expiretime,object idletime', 'within 2 seconds', near(2)),
+    Rule('pttl pexpiretime', 'within 200 ms', near(200)),
+    Rule('time lastsave role', 'clock, offsets: form only', form_only),
+    Rule('client id,client getredir', 'client ids: both positive', positive),
+    Rule('client trackinginfo', 'id of the redirection', masked('redirect')),
+    Rule('client list,client info', 'ids, addresses, times and sizes: names of fields, and '
+         'for CLIENT INFO name, db, sub, psub, multi, user, resp, cmd', client_fields),
+    Rule('hello', 'version and client id', masked('version', 'id')),
+    Rule('info', 'values: sections, names of fields, STEADY_INFO and the key counts of '
+         'databases', info_fields),
+    Rule('memory usage', 'memory: both positive', positive),
+    Rule('memory stats,memory doctor,memory malloc-stats,latency doctor,latency latest,'
+         'latency history,latency graph,latency histogram,latency reset,lolwut,dump,function dump,'
+         'debug htstats,debug sdslen,debug structsize,debug jmap,debug mallctl',
+         'memory, time, art, opaque payloads: type only (payloads: group dump)', type_only),
+    Rule('acl genpass', 'random: type and length', lambda c, a, b: None
+         if same_shape(a, b) and not is_error(a) and len(a[1]) == len(b[1])
+         else classify(a, b)),
+    Rule('xpending,xinfo consumers,xinfo groups,xinfo stream,xautoclaim,xclaim',
+         'idle and delivery times: within 2 seconds; radix tree figures are of the kind '
+         '"internals"', stream_times),
+    Rule('xadd', 'ids made from the clock (*): within 2 seconds; the key is then deleted on '
+         'both', auto_id),
+    Rule('slowlog get', 'entry ids, times, addresses', slowlog_entries),
+    Rule('function stats', 'how long the running script has run', masked('duration_ms')),
+    Rule('acl list,acl getuser', 'order of neighbouring +command and -command words', acl_rules),
+    Rule('acl log', 'ages, entry ids, client text', masked(
+        'age-seconds', 'client-info', 'entry-id', 'timestamp-created',
+        'timestamp-last-updated')),
+    Rule('save bgsave bgrewriteaof', 'whether a child process is running',
+         background_job),
+    Rule('debug object', 'addresses, LRU clock, sizes: the encoding', debug_object),
+    Rule('object encoding', 'exact, but of the kind "encoding"', kind_is('encoding'), probe_type),
+    Rule('object refcount', 'exact, but of the kind "internals"', kind_is('internals')),
+    Rule('exec', 'each element by the rule of its command, without probes', exec_array),
+    Rule('eval evalsha eval_ro evalsha_ro', 'scripts that pass on one command: by the rule '
+         'of that command, without probes', script_call),
+    # Outside this table, in Run: MONITOR lines lose time and address (and barrier PINGs);
+    # pmessages for one published message, and the acknowledgements of an UNSUBSCRIBE
+    # without arguments, come in any order; state checks compare TTLs within 2 seconds.
+)
+
+
+def rule_names(rule: Rule) -> list[str]:
+    return [name for part in rule.commands.split(',')
+            for name in ([part] if ' ' in part and part.split()[0] in CONTAINER_WORDS
+                         else part.split())]
+
+
+CONTAINER_WORDS = frozenset(
+    'acl client command config debug function latency memory object pubsub slowlog '
+    'xinfo'.split())
+RULE_BY_NAME = {name: rule for rule in RULES for name in rule_names(rule)}
+
+
+def judge(call: Call, a: Reply, b: Reply) -> Optional[str]:
+    """None when the replies are equally right, else the kind of difference."""
+    if a == b:
+        return None
+    a = as_newer(call, a)
+    call.probes = [as_newer(call, probe) for probe in call.probes]
+    kind = by_rule(call, a, b)
+    return None if kind is None or accepted(call, a, b) else kind
+
+
+def by_rule(call: Call, a: Reply, b: Reply) -> Optional[str]:
+    if a == b:
+        return None
+    rule = RULE_BY_NAME.get(call.name)
+    if rule is None or 'malformed' in (a[0], b[0]) or 'none' in (a[0], b[0]) \
+            or 'closed' in (a[0], b[0]):
+        return classify(a, b)
+    if is_error(a) or is_error(b):
+        return rule.match(call, a, b) if rule.match in (
+            background_job, script_call) else classify(a, b)
+    return rule.match(call, a, b)

@@ -1,0 +1,202 @@
+"""What Redis 7.4 answers differently from the reference, Debian's Redis 7.0, on purpose.
+
+redae follows 7.4. This is the one table of what that changes in replies, with the release and the
+reason; rules.judge asks it before it calls anything a difference. Two kinds of entries:
+
+REWRITES turn the reference's reply into what 7.4 would say, before it is compared.
+ACCEPTED say yes to a pair of replies that still differ.
+
+An entry is as narrow as it can be: it must not hide a wrong reply of another kind.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Callable, NamedTuple
+
+from .resp import Reply, is_aggregate, is_error
+
+if TYPE_CHECKING:
+    from .rules import Call
+
+
+class Rewrite(NamedTuple):
+    commands: str               # names, comma-separated; a trailing * stands for any ending
+    since: str
+    why: str
+    rewrite: Callable[[Reply], Reply]
+
+
+class Accepted(NamedTuple):
+    commands: str
+    since: str
+    why: str
+    accepts: Callable[[Call, Reply, Reply], bool]
+
+
+# Doubles
+
+def shortest_digits(value: float) -> tuple:
+    """('-' or '', digits, exponent): the shortest decimal that reads back as value."""
+    mantissa, _, exponent = repr(abs(value)).partition('e')
+    whole, _, fraction = mantissa.partition('.')
+    fraction = '' if fraction == '0' else fraction
+    digits = (whole + fraction).lstrip('0')
+    exponent = int(exponent or 0) - len(fraction)
+    stripped = digits.rstrip('0')
+    exponent += len(digits) - len(stripped)
+    return ('-' if value < 0 else ''), stripped, exponent
+
+
+def modern_double(value: float) -> bytes:
+    """A double as 7.2 and later print it: an integer as such, else the shortest form that reads back
+    (plain for small exponents, like 1.5e+30 otherwise)."""
+    if value == int(value) and abs(value) < 2 ** 62:
+        return b'-0' if str(value) == '-0.0' else b'%d' % int(value)
+    sign, digits, exponent = shortest_digits(value)
+    count = len(digits)
+    magnitude = abs(exponent + count - 1)
+    if exponent >= 0 and magnitude < count + 7:
+        text = digits + '0' * exponent
+    elif exponent < 0 and (exponent > -7 or magnitude < 4):
+        offset = count + exponent
+        text = digits[:offset] + '.' + digits[offset:] if offset > 0 \
+            else '0.' + '0' * -offset + digits
+    else:
+        text = digits[0] + ('.' + digits[1:] if count > 1 else '')
+        text += 'e%s%d' % ('-' if exponent + count - 1 < 0 else '+', magnitude)
+    return (sign + text).encode()
+
+
+NUMBER = re.compile(rb'-?\d+(\.\d+)?(e[+-]\d+)?')
+
+
+def modern_scalar(reply: Reply, kinds: str) -> Reply:
+    """A scalar that 7.0 printed with %.17g, as 7.4 prints it."""
+    kind, text = reply
+    if kind not in kinds or not text or not NUMBER.fullmatch(text):
+        return reply
+    value = float(text)
+    if b'%.17g' % value != text or value in (float('inf'), float('-inf')):
+        return reply
+    return kind, modern_double(value)
+
+
+def modern_doubles(kinds: str) -> Callable[[Reply], Reply]:
+    def rewrite(reply: Reply) -> Reply:
+        if is_aggregate(reply):
+            return reply[0], tuple(map(rewrite, reply[1]))
+        return modern_scalar(reply, kinds)
+    return rewrite
+
+
+REWRITES = (
+    Rewrite('z*,bz*', '7.2', 'scores are printed in the shortest form that reads back; 7.0 prints '
+            '17 digits', modern_doubles('$,')),
+    Rewrite('*', '7.2', 'RESP3 doubles, the same', modern_doubles(',')),
+)
+
+
+# Encodings and tables
+
+NEW_ENCODINGS = {
+    b'set': {(b'hashtable', b'listpack'), (b'intset', b'listpack')},
+    b'list': {(b'quicklist', b'listpack')},
+}
+
+
+def same_encoding(kind: bytes, ref: bytes, sut: bytes) -> bool:
+    """kind is the key's type; b'' when it is not known."""
+    known = [NEW_ENCODINGS.get(kind, set())] if kind else NEW_ENCODINGS.values()
+    return ref == sut or active and any((ref, sut) in found for found in known)
+
+
+def encoding(call: Call, a: Reply, b: Reply) -> bool:
+    kind = call.probes[0][1] if call.probes else b''
+    return a[0] == b[0] == '$' and None not in (a[1], b[1]) and same_encoding(kind, a[1], b[1])
+
+
+def debug_encoding(call: Call, a: Reply, b: Reply) -> bool:
+    found = [re.search(rb'encoding:(\S+)', r[1] or b'') for r in (a, b)]
+    return all(found) and same_encoding(b'', found[0].group(1), found[1].group(1))
+
+
+def both_arrays(call: Call, a: Reply, b: Reply) -> bool:
+    return is_aggregate(a) and is_aggregate(b) and a[0] == b[0]
+
+
+def both_numbers(call: Call, a: Reply, b: Reply) -> bool:
+    return a[0] == b[0] == ':'
+
+
+def command_rows(reply: Reply) -> dict:
+    """{name: (arity, first key, last key, step)} of a COMMAND reply."""
+    return {row[1][0][1]: row[1][1:2] + row[1][3:6] for row in reply[1] if is_aggregate(row)}
+
+
+def same_commands(call: Call, a: Reply, b: Reply) -> bool:
+    if not both_arrays(call, a, b) or len(call.args) > 2 and len(a[1]) != len(b[1]):
+        return False
+    left, right = command_rows(a), command_rows(b)
+    return all(left[name] == right[name] for name in left if name in right)
+
+
+def both_errors(*starts: bytes):
+    return lambda call, a, b: is_error(a) and is_error(b) and all(
+        r[1].startswith(starts) for r in (a, b))
+
+
+def stricter_bits(call: Call, a: Reply, b: Reply) -> bool:
+    return a in ((':', b'0'), (':', b'-1')) and is_error(b) and b[1].startswith(b'ERR ')
+
+
+ACCEPTED = (
+    Accepted('object encoding', '7.2', 'small sets of strings and small lists are listpacks; the '
+             'results of SUNIONSTORE and SDIFFSTORE take the encoding of what went in', encoding),
+    Accepted('debug object', '7.2', 'the same', debug_encoding),
+    Accepted('*help', '7.2', 'new subcommands, reworded lines', both_arrays),
+    Accepted('command,command info', '7.2', 'new commands, subcommands, flags, tips and key '
+             'specifications: arity and key positions are compared', same_commands),
+    Accepted('command docs,command list,acl cat', '7.2', 'new commands, reworded summaries',
+             both_arrays),
+    Accepted('command count', '7.2', 'new commands', both_numbers),
+    Accepted('*', '7.2', 'NOPERM texts name the user', both_errors(b'NOPERM ')),
+    Accepted('hello', '7.2', 'the NOAUTH text shows the whole form of HELLO',
+             both_errors(b'NOAUTH HELLO')),
+    Accepted('bitcount,bitpos', '7.2', 'the arguments are checked when the key is missing, too',
+             stricter_bits),
+    Accepted('xreadgroup', '7.2', 'a client blocked on a group that goes away is told NOGROUP or '
+             'WRONGTYPE like any other call', both_errors(b'UNBLOCKED ', b'NOGROUP ', b'WRONGTYPE ')),
+)
+
+
+active = True       # False while both servers have the same version: then nothing is smoothed over
+
+
+def compare_versions(ref: bytes, sut: bytes):
+    """Switches the table off for two replies to INFO that tell the same redis_version."""
+    global active
+    found = [re.search(rb'^redis_version:(\S+)', info or b'', re.M) for info in (ref, sut)]
+    active = not all(found) or found[0].group(1) != found[1].group(1)
+
+
+def concerns(commands: str, name: str) -> bool:
+    for word in commands.split(','):
+        start, star, end = word.partition('*')
+        if name == word or star and name.startswith(start) and name.endswith(end):
+            return True
+    return False
+
+
+def as_newer(call: Call, reply: Reply) -> Reply:
+    """The reference's reply as 7.4 would give it."""
+    for entry in REWRITES if active else ():
+        if concerns(entry.commands, call.name):
+            reply = entry.rewrite(reply)
+    return reply
+
+
+def accepted(call: Call, a: Reply, b: Reply) -> bool:
+    """Whether the two replies differ as the two versions do."""
+    return active and any(concerns(e.commands, call.name) and e.accepts(call, a, b)
+                          for e in ACCEPTED)
