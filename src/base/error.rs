@@ -40,10 +40,42 @@ impl CmdError {
     pub const HASH_NOT_INTEGER: CmdError = CmdError::fixed("ERR hash value is not an integer");
     /// The stored value is not a floating point number.
     pub const HASH_NOT_FLOAT: CmdError = CmdError::fixed("ERR hash value is not a float");
+    /// FIELDS is not where it has to be.
+    pub const FIELDS_MISSING: CmdError =
+        CmdError::fixed("ERR Mandatory argument FIELDS is missing or not at the right position");
+    /// HEXPIRE and its kin without fields.
+    pub const NUMFIELDS_ZERO: CmdError = CmdError::fixed("ERR Parameter `numFields` should be greater than 0");
+    /// HTTL and its kin without fields.
+    pub const NUMFIELDS_NOT_POSITIVE: CmdError =
+        CmdError::fixed("ERR Number of fields must be a positive integer");
+    /// HSETEX without fields.
+    pub const NUMFIELDS_INVALID: CmdError = CmdError::fixed("ERR invalid number of fields");
+    /// More or fewer fields than announced.
+    pub const NUMFIELDS_MISMATCH: CmdError =
+        CmdError::fixed("ERR The `numfields` parameter must match the number of arguments");
+    /// A field that should expire before 1970.
+    pub const EXPIRE_NEGATIVE: CmdError = CmdError::fixed("ERR invalid expire time, must be >= 0");
+    /// HSETEX with FNX and FXX.
+    pub const FNX_FXX: CmdError =
+        CmdError::fixed("ERR Only one of FXX or FNX arguments can be specified");
+    /// HSETEX with several expiries.
+    pub const HSETEX_EXPIRIES: CmdError =
+        CmdError::fixed("ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified");
+    /// HSETEX with an expiry that lacks its time.
+    pub const EXPIRE_MISSING: CmdError = CmdError::fixed("ERR missing expire time");
     /// The key does not exist and the command needs it.
     pub const NO_SUCH_KEY: CmdError = CmdError::fixed("ERR no such key");
     /// A list index beyond either end.
     pub const INDEX_OUT_OF_RANGE: CmdError = CmdError::fixed("ERR index out of range");
+    /// A string that is no HyperLogLog.
+    pub const NOT_HLL: CmdError =
+        CmdError::fixed("WRONGTYPE Key is not a valid HyperLogLog string value.");
+    /// A HyperLogLog whose registers do not add up.
+    pub const HLL_CORRUPT: CmdError = CmdError::fixed("INVALIDOBJ Corrupted HLL object detected");
+    /// PFDEBUG DECODE of a dense one.
+    pub const HLL_NOT_SPARSE: CmdError = CmdError::fixed("ERR HLL encoding is not sparse");
+    /// PFDEBUG without its key.
+    pub const PFDEBUG_NO_KEY: CmdError = CmdError::fixed("ERR The specified key does not exist");
     /// LPOS RANK 0.
     pub const LPOS_RANK_ZERO: CmdError = CmdError::fixed(
         "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start \
@@ -255,17 +287,16 @@ impl CmdError {
     /// A command nobody knows. Redis shows the first 128 bytes of the name and of the arguments.
     pub fn unknown_command(args: &[&[u8]]) -> CmdError {
         let mut text = b"ERR unknown command '".to_vec();
-        let name = args.first().copied().unwrap_or_default();
-        text.extend_from_slice(&name[..name.len().min(128)]);
+        text.extend_from_slice(shown(args.first().copied().unwrap_or_default(), 128));
         text.extend_from_slice(b"', with args beginning with: ");
         let start = text.len();
         for arg in args.iter().skip(1) {
-            let shown = text.len() - start;
-            if shown >= 128 {
+            let used = text.len() - start;
+            if used >= 128 {
                 break;
             }
             text.push(b'\'');
-            text.extend_from_slice(&arg[..arg.len().min(128 - shown)]);
+            text.extend_from_slice(shown(arg, 128 - used));
             text.extend_from_slice(b"' ");
         }
         CmdError::new(text)
@@ -274,17 +305,22 @@ impl CmdError {
     /// A sub-command that its container lacks.
     pub fn unknown_subcommand(container: &str, word: &[u8]) -> CmdError {
         let mut text = b"ERR unknown subcommand '".to_vec();
-        text.extend_from_slice(&word[..word.len().min(128)]);
+        text.extend_from_slice(shown(word, 128));
         text.extend_from_slice(b"'. Try ");
         text.extend_from_slice(container.to_ascii_uppercase().as_bytes());
         text.extend_from_slice(b" HELP.");
         CmdError::new(text)
     }
 
+    /// A sub-command that PFDEBUG lacks.
+    pub fn unknown_pfdebug(word: &[u8]) -> CmdError {
+        CmdError::new([b"ERR Unknown PFDEBUG subcommand '", word, b"'"].concat())
+    }
+
     /// A sub-command with arguments that do not fit.
     pub fn subcommand_syntax(container: &str, word: &[u8]) -> CmdError {
         let mut text = b"ERR unknown subcommand or wrong number of arguments for '".to_vec();
-        text.extend_from_slice(&word[..word.len().min(128)]);
+        text.extend_from_slice(shown(word, 128));
         text.extend_from_slice(b"'. Try ");
         text.extend_from_slice(container.to_ascii_uppercase().as_bytes());
         text.extend_from_slice(b" HELP.");
@@ -293,7 +329,10 @@ impl CmdError {
 
     /// A word that EXPIRE does not know.
     pub fn unsupported_option(word: &[u8]) -> CmdError {
-        CmdError::new([b"ERR Unsupported option ", word].concat())
+        // Redis prints it as a C string, and no line ends at the end of an error.
+        let word = memchr::memchr(0, word).map_or(word, |end| &word[..end]);
+        let end = word.iter().rposition(|byte| !matches!(byte, b'\r' | b'\n')).map_or(0, |last| last + 1);
+        CmdError::new([b"ERR Unsupported option ", &word[..end]].concat())
     }
 
     /// A longitude or latitude out of range, in degrees.
@@ -313,6 +352,11 @@ impl CmdError {
         CmdError::new([text.as_slice(), command].concat())
     }
 
+    /// A word that HSETEX does not know.
+    pub fn unknown_argument(word: &[u8]) -> CmdError {
+        CmdError::new([b"ERR unknown argument: ", word].concat())
+    }
+
     /// A combination of sets without a set; `command` is its name.
     pub fn no_input_keys(command: &str) -> CmdError {
         CmdError::new(format!("ERR at least 1 input key is needed for '{command}' command"))
@@ -322,6 +366,12 @@ impl CmdError {
     pub fn invalid_expire(command: &str) -> CmdError {
         CmdError::new(format!("ERR invalid expire time in '{command}' command"))
     }
+}
+
+/// The part of a client's word that Redis repeats in an error: C's `%.*s` ends at a zero byte.
+pub fn shown(word: &[u8], bytes_max: usize) -> &[u8] {
+    let word = &word[..word.len().min(bytes_max)];
+    &word[..memchr::memchr(0, word).unwrap_or(word.len())]
 }
 
 /// Why a request could not be parsed. The connection is closed after the error was sent.

@@ -1,4 +1,10 @@
 //! Hashes: reading and writing fields. Touches db, types, proto and base.
+//!
+//! By theme: `pick` (HRANDFIELD, HSCAN), `expiry` (when fields expire), `combined` (reading or writing fields and their
+//! expiry or deletion in one). The helpers they share are here.
+//!
+//! Fields that are due but still there: a command that asks for fields by name removes those first, one that visits all
+//! passes over them. HSET, HDEL and HLEN do not look, as in Redis: they overwrite, delete and count them.
 
 use super::ctx::{CmdResult, Ctx, DataFn, Outcome};
 use super::sets::put_item;
@@ -6,11 +12,16 @@ use super::spec::{Acl, CommandSpec, Deprecated, Flags, Group, KeySpec};
 use crate::base::error::CmdError;
 use crate::base::longdouble::LongDouble;
 use crate::base::num::parse_i64;
+use crate::db::field_expiry::is_over;
 use crate::db::keyspace::{EventClass, Keyspace};
 use crate::db::value::{Value, ValueRef};
 use crate::proto::reply::Reply;
 use crate::types::Item;
 use crate::types::hash::{Hash, HashLimits};
+
+pub mod combined;
+pub mod expiry;
+pub mod pick;
 
 /// The commands of this file.
 pub const SPECS: &[CommandSpec<DataFn>] = &[
@@ -239,6 +250,39 @@ pub(super) fn write<'k>(
     }
 }
 
+/// As [`read`], after those of `fields` that are due are gone.
+#[inline]
+pub(super) fn read_fields<'k>(
+    ks: &'k mut Keyspace,
+    db: usize,
+    key: &[u8],
+    fields: &[&[u8]],
+) -> Result<Option<&'k Hash>, CmdError> {
+    if ks.has_due_fields(db) {
+        ks.expire_named_fields(db, key, fields);
+    }
+    read(ks, db, key)
+}
+
+/// As [`write`], after those of `fields` that are due are gone.
+#[inline]
+pub(super) fn write_fields<'k>(
+    ks: &'k mut Keyspace,
+    db: usize,
+    key: &[u8],
+    fields: &[&[u8]],
+) -> Result<Option<&'k mut Hash>, CmdError> {
+    if ks.has_due_fields(db) {
+        ks.expire_named_fields(db, key, fields);
+    }
+    write(ks, db, key)
+}
+
+/// The fields of a hash that are not over, with their values.
+pub(super) fn live(hash: &Hash, now_ms: i64) -> impl Iterator<Item = (Item<'_>, Item<'_>)> {
+    hash.entries().filter(move |(_, _, at)| !is_over(*at, now_ms)).map(|(field, value, _)| (field, value))
+}
+
 /// Writes a value, or nothing in its place.
 #[inline]
 pub(super) fn put_value(out: &mut Reply, value: Option<Item<'_>>) {
@@ -268,7 +312,15 @@ fn set_pairs(ctx: &mut Ctx, command: &str) -> Result<usize, CmdError> {
         return Err(CmdError::arity(command));
     }
     let created = match write(ctx.ks, db, key)? {
-        Some(hash) => set_all(hash, pairs, &limits),
+        Some(hash) => {
+            let before = hash.min_expire();
+            let created = set_all(hash, pairs, &limits);
+            if before.is_some() {
+                let after = hash.min_expire();
+                ctx.ks.reschedule_fields(db, key, before, after);
+            }
+            created
+        }
         None => {
             let mut hash = Hash::new(ctx.ks.seed());
             let created = set_all(&mut hash, pairs, &limits);
@@ -289,7 +341,7 @@ fn set_all(hash: &mut Hash, pairs: &[&[u8]], limits: &HashLimits) -> usize {
 fn hsetnx(ctx: &mut Ctx) -> CmdResult {
     let (db, key, field, value) = (ctx.db(), ctx.args[1], ctx.args[2], ctx.args[3]);
     let limits = ctx.hash_limits();
-    match write(ctx.ks, db, key)? {
+    match write_fields(ctx.ks, db, key, &[field])? {
         Some(hash) if hash.contains(field) => {
             ctx.out.int(0);
             return Ok(Outcome::Done);
@@ -316,7 +368,7 @@ fn hincrby(ctx: &mut Ctx) -> CmdResult {
     let (db, key, field, delta) = (ctx.db(), ctx.args[1], ctx.args[2], ctx.int(3)?);
     let limits = ctx.hash_limits();
     let mut digits = itoa::Buffer::new();
-    let sum = match write(ctx.ks, db, key)? {
+    let sum = match write_fields(ctx.ks, db, key, &[field])? {
         Some(hash) => {
             let old = match hash.get(field) {
                 None => 0,
@@ -345,7 +397,7 @@ fn hincrbyfloat(ctx: &mut Ctx) -> CmdResult {
     }
     let limits = ctx.hash_limits();
     let mut text = Vec::with_capacity(32);
-    match write(ctx.ks, db, key)? {
+    match write_fields(ctx.ks, db, key, &[field])? {
         Some(hash) => {
             let old = match hash.get(field) {
                 None => LongDouble::from_i64(0),
@@ -375,8 +427,10 @@ fn hdel(ctx: &mut Ctx) -> CmdResult {
         ctx.out.int(0);
         return Ok(Outcome::Done);
     };
+    let before = hash.min_expire();
     let deleted = ctx.args[2..].iter().filter(|field| hash.remove(field)).count();
-    let emptied = hash.is_empty();
+    let (after, emptied) = (hash.min_expire(), hash.is_empty());
+    ctx.ks.reschedule_fields(db, key, before, after);
     if deleted > 0 {
         ctx.changed(key, EventClass::HASH, "hdel", deleted as u64);
     }
@@ -389,14 +443,14 @@ fn hdel(ctx: &mut Ctx) -> CmdResult {
 
 fn hget(ctx: &mut Ctx) -> CmdResult {
     let db = ctx.db();
-    let value = read(ctx.ks, db, ctx.args[1])?.and_then(|hash| hash.get(ctx.args[2]));
+    let value = read_fields(ctx.ks, db, ctx.args[1], &ctx.args[2..])?.and_then(|hash| hash.get(ctx.args[2]));
     put_value(&mut ctx.out, value);
     Ok(Outcome::Done)
 }
 
 fn hmget(ctx: &mut Ctx) -> CmdResult {
     let (db, fields) = (ctx.db(), &ctx.args[2..]);
-    let hash = read(ctx.ks, db, ctx.args[1])?;
+    let hash = read_fields(ctx.ks, db, ctx.args[1], fields)?;
     ctx.out.array(fields.len());
     for field in fields {
         put_value(&mut ctx.out, hash.and_then(|hash| hash.get(field)));
@@ -406,14 +460,15 @@ fn hmget(ctx: &mut Ctx) -> CmdResult {
 
 fn hexists(ctx: &mut Ctx) -> CmdResult {
     let db = ctx.db();
-    let found = read(ctx.ks, db, ctx.args[1])?.is_some_and(|hash| hash.contains(ctx.args[2]));
+    let found =
+        read_fields(ctx.ks, db, ctx.args[1], &ctx.args[2..])?.is_some_and(|hash| hash.contains(ctx.args[2]));
     ctx.out.int(found.into());
     Ok(Outcome::Done)
 }
 
 fn hstrlen(ctx: &mut Ctx) -> CmdResult {
     let db = ctx.db();
-    let value = read(ctx.ks, db, ctx.args[1])?.and_then(|hash| hash.get(ctx.args[2]));
+    let value = read_fields(ctx.ks, db, ctx.args[1], &ctx.args[2..])?.and_then(|hash| hash.get(ctx.args[2]));
     ctx.out.len(value.map_or(0, |value| value.text_len()));
     Ok(Outcome::Done)
 }
@@ -426,15 +481,22 @@ fn hlen(ctx: &mut Ctx) -> CmdResult {
 }
 
 fn hgetall(ctx: &mut Ctx) -> CmdResult {
-    let db = ctx.db();
+    let (db, now) = (ctx.db(), ctx.now_ms());
     let Some(hash) = read(ctx.ks, db, ctx.args[1])? else {
         ctx.out.map(0);
         return Ok(Outcome::Done);
     };
-    ctx.out.map(hash.len());
-    for (field, value) in hash.iter() {
-        put_item(&mut ctx.out, field);
-        put_item(&mut ctx.out, value);
+    let out = &mut ctx.out;
+    let put = |out: &mut Reply, (field, value): (Item<'_>, Item<'_>)| {
+        put_item(out, field);
+        put_item(out, value);
+    };
+    if is_over(hash.min_expire(), now) {
+        out.map(live(hash, now).count());
+        live(hash, now).for_each(|pair| put(out, pair));
+    } else {
+        out.map(hash.len());
+        hash.iter().for_each(|pair| put(out, pair));
     }
     Ok(Outcome::Done)
 }
@@ -449,12 +511,18 @@ fn hvals(ctx: &mut Ctx) -> CmdResult {
 
 /// Lists fields or values, as `part` chooses.
 fn list(ctx: &mut Ctx, part: impl for<'i> Fn(Item<'i>, Item<'i>) -> Item<'i>) -> CmdResult {
-    let db = ctx.db();
+    let (db, now) = (ctx.db(), ctx.now_ms());
     let Some(hash) = read(ctx.ks, db, ctx.args[1])? else {
         ctx.out.array(0);
         return Ok(Outcome::Done);
     };
-    ctx.out.array(hash.len());
-    hash.iter().for_each(|(field, value)| put_item(&mut ctx.out, part(field, value)));
+    let out = &mut ctx.out;
+    if is_over(hash.min_expire(), now) {
+        out.array(live(hash, now).count());
+        live(hash, now).for_each(|(field, value)| put_item(out, part(field, value)));
+    } else {
+        out.array(hash.len());
+        hash.iter().for_each(|(field, value)| put_item(out, part(field, value)));
+    }
     Ok(Outcome::Done)
 }

@@ -127,6 +127,9 @@ fn type_(ctx: &mut Ctx) -> CmdResult {
 }
 
 #[cfg(test)]
+mod model;
+
+#[cfg(test)]
 mod tests {
     use crate::cmd::testing::Space;
 

@@ -476,3 +476,6 @@ pub(super) fn end_scan(out: &mut Reply, head: Mark, cursor: u64, found: usize) {
     let text = format!("${}\r\n{digits}\r\n*{found}\r\n", digits.len());
     out.sink().insert(head, text.as_bytes());
 }
+
+#[cfg(test)]
+mod tests;

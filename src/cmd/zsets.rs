@@ -159,7 +159,8 @@ const PLAIN_INTEGER_MAX: f64 = 1e15;
 #[inline]
 pub(super) fn put_score(out: &mut Reply, score: f64) {
     let whole = score as i64;
-    let plain = whole as f64 == score && score.abs() < PLAIN_INTEGER_MAX && (whole != 0 || score.is_sign_positive());
+    let plain =
+        whole as f64 == score && score.abs() < PLAIN_INTEGER_MAX && (whole != 0 || score.is_sign_positive());
     if plain && !out.resp3() { out.bulk_int(whole) } else { out.double(score) }
 }
 

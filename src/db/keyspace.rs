@@ -9,6 +9,7 @@
 use crate::base::Rand;
 use crate::base::error::CmdError;
 use crate::db::entry::{EntryRef, KeyEntry};
+use crate::db::field_expiry::FieldExpiries;
 use crate::db::value::Value;
 use crate::types::hash::Hash;
 use crate::types::list::List;
@@ -72,6 +73,8 @@ pub struct KeyspaceStats {
     pub misses: u64,
     /// Keys that went by expiry.
     pub expired: u64,
+    /// Fields of hashes that went by expiry.
+    pub expired_fields: u64,
     /// Times the expiry cycle used up its budget.
     pub expire_cycle_capped: u64,
     /// Estimated share of expired keys still in memory, 0 to 1.
@@ -82,6 +85,7 @@ pub struct KeyspaceStats {
 pub struct Db {
     pub(super) keys: Table<KeyEntry>,
     pub(super) expires: Table<EntryRef>,
+    pub(super) field_expiries: FieldExpiries,
     /// Where the expiry cycle goes on.
     pub(super) expire_cursor: u64,
     /// Running mean of the time to live of keys with an expiry, in milliseconds.
@@ -90,7 +94,13 @@ pub struct Db {
 
 impl Db {
     fn new(seed: Seed) -> Db {
-        Db { keys: Table::new(seed), expires: Table::new(seed), expire_cursor: 0, avg_ttl_ms: 0 }
+        Db {
+            keys: Table::new(seed),
+            expires: Table::new(seed),
+            field_expiries: FieldExpiries::default(),
+            expire_cursor: 0,
+            avg_ttl_ms: 0,
+        }
     }
 
     /// Keys in it, expired ones that nobody has noticed included.
@@ -106,6 +116,11 @@ impl Db {
     /// Keys with an expiry.
     pub fn expires_len(&self) -> usize {
         self.expires.len()
+    }
+
+    /// Hashes with fields that expire.
+    pub fn field_expiries_len(&self) -> usize {
+        self.field_expiries.len()
     }
 
     /// One step of a scan: reports the keys of one bucket and gives the next cursor, 0 at the end.
@@ -144,7 +159,9 @@ impl Db {
             // The reference goes first: it must not outlive its entry.
             self.expires.remove_hashed(hash, key);
         }
-        self.keys.remove_hashed(hash, key)
+        let entry = self.keys.remove_hashed(hash, key)?;
+        self.field_expiries.remove(&entry);
+        Some(entry)
     }
 }
 
@@ -221,7 +238,8 @@ impl Keyspace {
         let gone = self.dbs[db].remove(hash, key);
         debug_assert!(gone.is_some());
         self.stats.expired += 1;
-        self.changed(db, key, EventClass::EXPIRED, "expired", 1);
+        // Time passing is no change that a save would count.
+        self.changed(db, key, EventClass::EXPIRED, "expired", 0);
     }
 
     /// Looks a key up for reading: counts a hit or a miss and stamps the access clock.
@@ -302,26 +320,34 @@ impl Keyspace {
         (WriteEntry { entry, expires: &mut space.expires, hash }, created)
     }
 
-    /// Gives a key a value, whatever it held before; its expiry goes unless `keep_ttl`. Raises no event but `new`.
+    /// Gives a key a value, whatever it held before; its expiry goes unless `keep_ttl`. Raises no event but `new`, and
+    /// `expired` if the time of the old value was over.
     #[inline]
     pub fn set(&mut self, db: usize, key: &[u8], value: Value, keep_ttl: bool) {
         let hash = self.dbs[db].keys.hash_of(key);
-        if keep_ttl {
-            self.expire_if_due(db, hash, key);
-        }
+        self.expire_if_due(db, hash, key);
+        let is_hash = matches!(value, Value::Hash(_));
         let space = &mut self.dbs[db];
         let Some(entry) = space.keys.find_mut_hashed(hash, key) else {
             let entry = KeyEntry::new(key, value, self.access_clock);
+            if is_hash {
+                space.field_expiries.add(&entry);
+            }
             space.keys.insert_unique_hashed(hash, entry);
             self.changed(db, key, EventClass::NEW, "new", 0);
             return;
         };
+        space.field_expiries.remove(entry);
         if !keep_ttl && entry.expire_ms().is_some() {
             space.expires.remove_hashed(hash, key);
             entry.set_expire(None);
         }
         entry.set_access(self.access_clock);
-        WriteEntry { entry, expires: &mut space.expires, hash }.set_value(value);
+        let old = entry.set_value(value);
+        if is_hash {
+            space.field_expiries.add(entry);
+        }
+        WriteEntry { entry, expires: &mut space.expires, hash }.renew(old);
     }
 
     /// Sets or clears the expiry of an existing key. Returns whether the key exists.
@@ -397,6 +423,7 @@ impl Keyspace {
         let space = &mut self.dbs[db];
         let hash = space.keys.hash_of(entry.key());
         let reference = entry.expire_ms().map(|_| entry.reference());
+        space.field_expiries.add(&entry);
         space.keys.insert_unique_hashed(hash, entry);
         if let Some(reference) = reference {
             space.expires.insert_unique_hashed(hash, reference);

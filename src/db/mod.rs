@@ -3,5 +3,6 @@
 
 pub mod entry;
 pub mod expire;
+pub mod field_expiry;
 pub mod keyspace;
 pub mod value;

@@ -380,7 +380,9 @@ impl List {
             Repr::Pack(pack) => quicklist::remove_from_pack(pack, &needle, most, count < 0),
             Repr::Quick(quick) => {
                 let removed = quick.remove_matching(&needle, most, count < 0);
-                self.after_removal(limits);
+                if removed > 0 {
+                    self.after_removal(limits);
+                }
                 removed
             }
         }
@@ -413,7 +415,10 @@ impl List {
             return self.remove_range(0, usize::MAX, limits);
         }
         let behind = self.remove_range(stop as usize + 1, usize::MAX, limits);
-        behind + self.remove_range(0, start as usize, limits)
+        let before = self.remove_range(0, start as usize, limits);
+        // Redis looks at the encoding even if nothing went.
+        self.after_removal(limits);
+        behind + before
     }
 
     /// Adds a pack as it is behind the last element, as a loader does. Call `loaded` after the last part.

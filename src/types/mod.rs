@@ -1,6 +1,7 @@
 //! Data structures of values: pure, no clocks, no sockets; may touch base only. Encodings stay private to each type.
 
 pub mod hash;
+pub mod hll;
 pub mod intset;
 pub mod item;
 pub mod list;

@@ -128,9 +128,8 @@ impl Cell {
     /// The cell so many columns east and rows north, round the edges of the grid.
     fn moved(self, east: i64, north: i64) -> Cell {
         let all = u64::MAX >> (64 - 2 * self.step);
-        // With the bits between filled with ones, a carry runs through them.
-        let lon = move_bits(self.bits, LON_BITS, LAT_BITS & all, east) & all;
-        let lat = move_bits(self.bits, LAT_BITS, LON_BITS & all, north) & all;
+        let lon = move_bits(self.bits & LON_BITS, LON_BITS & all, LAT_BITS & all, east);
+        let lat = move_bits(self.bits & LAT_BITS, LAT_BITS & all, LON_BITS & all, north);
         Cell { bits: lon | lat, ..self }
     }
 
@@ -141,15 +140,15 @@ impl Cell {
     }
 }
 
-/// Adds `by` (-1, 0 or 1) to the number in the bits of `mask`, those of `gaps` lying between them.
-fn move_bits(bits: u64, mask: u64, gaps: u64, by: i64) -> u64 {
-    let number = bits & mask;
-    let moved = match by {
+/// Adds `by` (-1, 0 or 1) to a number that is spread over the bits of `mask`, with `gaps` between them. Filled with
+/// ones, the gaps let a carry run through.
+fn move_bits(number: u64, mask: u64, gaps: u64, by: i64) -> u64 {
+    match by {
+        // Unmasked: the eastern and northern ends of the grid have one bit more.
         0 => number,
-        1.. => number.wrapping_add(gaps.wrapping_add(1)),
-        _ => (number | gaps).wrapping_sub(gaps.wrapping_add(1)),
-    };
-    moved & mask
+        1.. => number.wrapping_add(gaps.wrapping_add(1)) & mask,
+        _ => (number | gaps).wrapping_sub(gaps.wrapping_add(1)) & mask,
+    }
 }
 
 /// The score of a place.
@@ -361,7 +360,10 @@ mod tests {
         let palermo = Point { lon: 13.361389, lat: 38.115556 };
         assert_eq!(score(palermo), 3_479_099_956_230_698.0);
         let stored = place(score(palermo));
-        assert_eq!(format!("{:.17} {:.17}", stored.lon, stored.lat), "13.36138933897018433 38.11555639549629859");
+        assert_eq!(
+            format!("{:.17} {:.17}", stored.lon, stored.lat),
+            "13.36138933897018433 38.11555639549629859"
+        );
         assert_eq!(&geohash(stored), b"sqc8b49rny0");
         let catania = place(score(Point { lon: 15.087269, lat: 37.502669 }));
         assert_eq!(format!("{:.4}", distance(stored, catania)), "166274.1516");

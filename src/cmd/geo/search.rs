@@ -293,7 +293,9 @@ impl<'a> Search<'a> {
         storing: Storing,
     ) -> Option<usize> {
         match (word, more) {
-            (b"store" | b"storedist", [key, ..]) if around != Around::Options && storing == Storing::Option => {
+            (b"store" | b"storedist", [key, ..])
+                if around != Around::Options && storing == Storing::Option =>
+            {
                 self.store = Some(*key);
                 self.store_dist = word == b"storedist";
                 Some(1)
@@ -436,7 +438,8 @@ fn find<'z>(zset: &'z ZSet, shape: &Shape, limit: usize) -> Vec<Hit<'z>> {
 }
 
 fn put_hits(out: &mut Reply, hits: &[Hit<'_>], search: &Search<'_>) {
-    let extras = usize::from(search.with_dist) + usize::from(search.with_hash) + usize::from(search.with_coord);
+    let extras =
+        usize::from(search.with_dist) + usize::from(search.with_hash) + usize::from(search.with_coord);
     out.array(hits.len());
     for hit in hits {
         if extras > 0 {
@@ -471,11 +474,9 @@ fn run(ctx: &mut Ctx, around: Around, storing: Storing) -> CmdResult {
         let score = if search.store_dist { hit.distance } else { hit.score };
         result.set(hit.member.bytes(&mut itoa::Buffer::new()), score, &limits);
     }
-    let (event, dirty) = match around {
-        Around::Options => ("geosearchstore", hits.len()),
-        _ => ("georadiusstore", hits.len()),
-    };
-    zsets::store(ctx, key, result, event, dirty as u64)
+    let event = if around == Around::Options { "geosearchstore" } else { "georadiusstore" };
+    let dirty = hits.len() as u64;
+    zsets::store(ctx, key, result, event, dirty)
 }
 
 fn geosearch(ctx: &mut Ctx) -> CmdResult {

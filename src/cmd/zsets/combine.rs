@@ -152,8 +152,20 @@ impl Aggregate {
         match self {
             Aggregate::Sum => number(a + b),
             // Not `f64::min`: of two equal scores, or with a NaN, the first stays.
-            Aggregate::Min => if b < a { b } else { a },
-            Aggregate::Max => if b > a { b } else { a },
+            Aggregate::Min => {
+                if b < a {
+                    b
+                } else {
+                    a
+                }
+            }
+            Aggregate::Max => {
+                if b > a {
+                    b
+                } else {
+                    a
+                }
+            }
         }
     }
 }
@@ -317,7 +329,11 @@ impl<'s, 'a> Request<'s, 'a> {
             Some(ValueRef::ZSet(zset)) => Source::ZSet(zset),
             _ => Source::Missing,
         };
-        self.keys.iter().zip(&self.weights).map(|(key, &weight)| Weighted { source: source(key), weight }).collect()
+        self.keys
+            .iter()
+            .zip(&self.weights)
+            .map(|(key, &weight)| Weighted { source: source(key), weight })
+            .collect()
     }
 
     /// The members of the result, in order.

@@ -252,7 +252,11 @@ fn random_members(ctx: &mut Ctx) -> CmdResult {
     };
     let (out, wanted) = (&mut ctx.out, count.unsigned_abs() as usize);
     let replied = if count < 0 { wanted } else { wanted.min(zset.len()) };
-    if with_scores { zsets::put_scored_head(out, replied) } else { out.array(replied) }
+    if with_scores {
+        zsets::put_scored_head(out, replied)
+    } else {
+        out.array(replied)
+    }
     let mut put = |member: Item<'_>, score| {
         if with_scores { zsets::put_scored(out, member, score) } else { zsets::put_member(out, member) }
     };

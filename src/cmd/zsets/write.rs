@@ -240,7 +240,13 @@ pub(in crate::cmd) fn add<'m>(
     reply_added(ctx, options, added, updated, new)
 }
 
-fn reply_added(ctx: &mut Ctx, options: AddOptions, added: usize, updated: usize, new: Option<f64>) -> CmdResult {
+fn reply_added(
+    ctx: &mut Ctx,
+    options: AddOptions,
+    added: usize,
+    updated: usize,
+    new: Option<f64>,
+) -> CmdResult {
     match new {
         Some(score) if options.incr => zsets::put_score(&mut ctx.out, score),
         None if options.incr => ctx.out.null(),
