@@ -7,15 +7,14 @@ use crate::ae::Clock;
 use crate::base::Rand;
 use crate::base::config::Config;
 use crate::base::error::CmdError;
-use crate::base::session::Session;
-use crate::cmd::ctx::{Ctx, DataFn, Outcome};
+use crate::base::session::{Session, SessionFlags};
+use crate::cmd::ctx::{Block, Ctx, DataFn, Outcome};
 use crate::cmd::spec::Flags;
 use crate::db::keyspace::Keyspace;
 use crate::proto::reply::Reply;
 use crate::proto::sink::Sink;
 
-#[path = "exec/registry.rs"]
-pub mod registry;
+pub use crate::cmd::registry;
 
 use registry::{Command, Registry};
 
@@ -85,7 +84,11 @@ impl Engine {
     }
 
     /// Calls a command over data and writes its reply, or its error, into `sink`.
+    ///
+    /// Returns what the client has to wait for, if the command could not be served and may wait; then nothing has been
+    /// written.
     #[inline]
+    #[allow(clippy::too_many_arguments, reason = "the parts of one call, lent by different owners")]
     pub fn call(
         &mut self,
         command: u16,
@@ -95,18 +98,27 @@ impl Engine {
         adopted: Option<Vec<u8>>,
         sink: &mut Sink,
         clock: &Clock,
-    ) {
+    ) -> Option<Box<Block>> {
         let start = clock.ticks();
         let out = Reply::new(sink, session.resp3());
         let (config, rng) = (&self.config, &mut self.rng);
         let mut ctx = Ctx { ks: &mut self.ks, session, args, out, config, rng, adopted };
         let dirty = ctx.ks.signals.dirty;
-        let result = handler(&mut ctx);
-        if let Err(error) = &result {
-            debug_assert_eq!(dirty, ctx.ks.signals.dirty, "a command that fails has changed nothing");
-            ctx.out.error(error);
-        }
-        self.finished(command, clock.ticks().wrapping_sub(start), result.map(|Outcome::Done| ()));
+        let result = match handler(&mut ctx) {
+            Ok(Outcome::Done) => Ok(()),
+            Ok(Outcome::Block(block)) if ctx.session.flags.any(SessionFlags::IN_EXEC) => {
+                block.otherwise.write(&mut ctx.out);
+                Ok(())
+            }
+            Ok(Outcome::Block(block)) => return Some(block),
+            Err(error) => {
+                debug_assert_eq!(dirty, ctx.ks.signals.dirty, "a command that fails has changed nothing");
+                ctx.out.error(&error);
+                Err(error)
+            }
+        };
+        self.finished(command, clock.ticks().wrapping_sub(start), result);
+        None
     }
 
     /// Counts a call. `ticks` is how long it took.
@@ -120,6 +132,11 @@ impl Engine {
             stats.failed += 1;
             self.count_error(&error);
         }
+    }
+
+    /// How often a command has run.
+    pub fn stats_of(&self, command: u16) -> u64 {
+        self.stats[command as usize].calls
     }
 
     /// Counts a command that a gate refused; `None` if it is not even known.

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! main → server → exec → cmd → db → types → base
-//!        server → net → {ae, proto}      exec → {ae, proto, db}      cmd → {db, types, proto}
+//!        server → {net → {ae, proto}, registry}      exec → {ae, proto, db}      cmd → {db, types, proto}
 //! ```
 //!
 //! `docs/architecture.md` is the tour.
@@ -15,5 +15,6 @@ pub mod db;
 pub mod exec;
 pub mod net;
 pub mod proto;
+pub mod registry;
 pub mod server;
 pub mod types;

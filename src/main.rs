@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use argh::FromArgs;
 use rand::TryRngCore;
+use redae::base::alloc;
 use redae::server::{REDIS_VERSION, Server, startup};
 
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: alloc::Counting = alloc::Counting;
 
 /// A drop-in Redis server for a developer's machine. Takes what redis-server takes: an optional configuration file,
 /// `-` to read one from standard input, and any option of redis.conf as `--name value`, e.g. `--port 6380`.
@@ -23,6 +24,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    alloc::claim_serving_thread();
     let args: Vec<Vec<u8>> = std::env::args_os().skip(1).map(OsStringExt::into_vec).collect();
     if let Some(code) = answer_at_once(&args) {
         return code;

@@ -2,6 +2,7 @@
 //!
 //! One turn is one ordered list of steps, written down in [`Server::turn`]; nothing else calls a step.
 
+use std::collections::HashMap;
 use std::io;
 use std::time::Duration;
 
@@ -12,7 +13,7 @@ use crate::base::Rand;
 use crate::base::config::{Config, LogLevel};
 use crate::base::error::CmdError;
 use crate::base::limits::{EVENTS_PER_TURN_MAX, READ_BUFFER_BYTES, REHASH_BUCKETS_PER_TICK};
-use crate::base::session::SessionFlags;
+use crate::base::session::{ClientId, SessionFlags};
 use crate::db::expire;
 use crate::db::keyspace::Keyspace;
 use crate::exec::Engine;
@@ -21,8 +22,13 @@ use crate::net::clients::Clients;
 use crate::net::listen::Listener;
 use crate::proto::request::Arguments;
 use crate::proto::sink::Sink;
+use crate::registry::blocked::{Blocked, DbKey};
+use crate::registry::pubsub::PubSub;
+use crate::registry::watch::Watches;
 use crate::types::table::Seed;
 
+#[path = "server/blocking.rs"]
+mod blocking;
 #[path = "server/client.rs"]
 mod client;
 #[path = "server/command.rs"]
@@ -35,17 +41,20 @@ mod conn;
 pub mod docs;
 #[path = "server/info.rs"]
 mod info;
-#[path = "server/keys_of.rs"]
-mod keys_of;
 #[path = "server/log.rs"]
 pub mod log;
 #[path = "server/login.rs"]
 mod login;
+#[path = "server/multi.rs"]
+mod multi;
+#[path = "server/pubsub.rs"]
+mod pubsub;
 #[path = "server/startup.rs"]
 pub mod startup;
 #[path = "server/stats.rs"]
 mod stats;
 
+use blocking::{Pause, Waiting};
 use log::Log;
 use stats::ServerStats;
 
@@ -85,6 +94,18 @@ pub struct Server {
     ready: Vec<Ready>,
     turn_queue: Vec<usize>,
     signals: Option<mio::net::UnixStream>,
+    pubsub: PubSub,
+    watches: Watches,
+    blocked: Blocked,
+    /// What each blocked client waits for.
+    waiting: HashMap<ClientId, Waiting>,
+    /// Changed keys that blocked clients wait for.
+    ready_keys: Vec<DbKey>,
+    pause: Pause,
+    /// The client whose command over the whole server is running.
+    running: Option<usize>,
+    /// Pushes for that client, to go out behind its reply.
+    own_pushes: Sink,
     stats: ServerStats,
     log: Log,
     /// Identifies this run of the server.
@@ -126,6 +147,14 @@ impl Server {
             ready: Vec::new(),
             turn_queue: Vec::new(),
             signals: None,
+            pubsub: PubSub::default(),
+            watches: Watches::default(),
+            blocked: Blocked::default(),
+            waiting: HashMap::new(),
+            ready_keys: Vec::new(),
+            pause: Pause::default(),
+            running: None,
+            own_pushes: Sink::new(),
             log,
             run_id,
             config_file: None,
@@ -149,9 +178,7 @@ impl Server {
         // clients never need a writable event.
         self.send_replies();
         // Slots are freed between batches of events only: an event may be for a client closed earlier in its batch.
-        if self.clients.free_closed(&self.poller) > 0 {
-            self.retry_accepting();
-        }
+        self.free_closed();
         // Sleep, unless somebody has more to read, to write or to connect.
         let wait = self.wait();
         let mut ready = std::mem::take(&mut self.ready);
@@ -164,6 +191,8 @@ impl Server {
         self.ready = ready;
         // After the new events, those that did not finish in the last turn: nobody waits longer than a turn.
         self.serve_unfinished();
+        // Those whose time to wait is over; whoever could be served in this turn has been.
+        self.end_overdue_waits();
         let now_us = self.clock.mono_us();
         if self.cron.fire(now_us) {
             self.cron_tick();
@@ -175,7 +204,23 @@ impl Server {
         if self.clients.any_work() || !self.accept_more.is_empty() || self.stopping {
             return Duration::ZERO;
         }
-        self.cron.wait(self.clock.mono_us())
+        let cron = self.cron.wait(self.clock.mono_us());
+        match self.next_deadline_ms() {
+            Some(ms) => cron.min(Duration::from_millis(ms as u64)),
+            None => cron,
+        }
+    }
+
+    /// Takes closed clients out of every table they stand in, then frees them.
+    fn free_closed(&mut self) {
+        for client in self.clients.closed() {
+            self.forget_watches(client);
+            self.forget_blocked(client);
+            self.pubsub.remove(client);
+        }
+        if self.clients.free_closed(&self.poller) > 0 {
+            self.retry_accepting();
+        }
     }
 
     fn refresh_time(&mut self) {
@@ -318,4 +363,4 @@ fn write_help(server: &mut Server, slot: usize, lines: Vec<String>) {
 
 /// The families of commands over the whole server.
 const FAMILIES: &[&[crate::cmd::spec::CommandSpec<ServerFn>]] =
-    &[client::SPECS, command::SPECS, config::SPECS, info::SPECS, login::SPECS];
+    &[client::SPECS, command::SPECS, config::SPECS, info::SPECS, login::SPECS, multi::SPECS, pubsub::SPECS];

@@ -219,6 +219,29 @@ impl CmdError {
     pub const GEORADIUS_STORE_WITH: CmdError = CmdError::fixed(
         "ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options",
     );
+    /// A time-out that is no number.
+    pub const TIMEOUT_NOT_FLOAT: CmdError = CmdError::fixed("ERR timeout is not a float or out of range");
+    /// A time-out that is no integer.
+    pub const TIMEOUT_NOT_INTEGER: CmdError = CmdError::fixed("ERR timeout is not an integer or out of range");
+    /// A time-out below zero.
+    pub const TIMEOUT_NEGATIVE: CmdError = CmdError::fixed("ERR timeout is negative");
+    /// A time-out that ends beyond the 64-bit range.
+    pub const TIMEOUT_OUT_OF_RANGE: CmdError = CmdError::fixed("ERR timeout is out of range");
+    /// EXEC of a transaction of which a command was refused.
+    pub const EXEC_ABORT: CmdError =
+        CmdError::fixed("EXECABORT Transaction discarded because of previous errors.");
+    /// EXEC without MULTI.
+    pub const EXEC_WITHOUT_MULTI: CmdError = CmdError::fixed("ERR EXEC without MULTI");
+    /// DISCARD without MULTI.
+    pub const DISCARD_WITHOUT_MULTI: CmdError = CmdError::fixed("ERR DISCARD without MULTI");
+    /// MULTI inside MULTI.
+    pub const NESTED_MULTI: CmdError = CmdError::fixed("ERR MULTI calls can not be nested");
+    /// WATCH inside MULTI.
+    pub const WATCH_IN_MULTI: CmdError = CmdError::fixed("ERR WATCH inside MULTI is not allowed");
+    /// A command that cannot be queued.
+    pub const NOT_IN_MULTI: CmdError = CmdError::fixed("ERR Command not allowed inside a transaction");
+    /// A blocked client that CLIENT UNBLOCK freed with an error.
+    pub const UNBLOCKED: CmdError = CmdError::fixed("UNBLOCKED client unblocked via CLIENT UNBLOCK");
     /// The client has not logged in.
     pub const NO_AUTH: CmdError = CmdError::fixed("NOAUTH Authentication required.");
     /// A wrong name or password.
@@ -300,6 +323,14 @@ impl CmdError {
             text.extend_from_slice(b"' ");
         }
         CmdError::new(text)
+    }
+
+    /// A command that a RESP2 subscriber may not call.
+    pub fn not_when_subscribed(full_name: &str) -> CmdError {
+        CmdError::new(format!(
+            "ERR Can't execute '{full_name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are \
+             allowed in this context"
+        ))
     }
 
     /// A sub-command that its container lacks.

@@ -1,5 +1,6 @@
 //! Layer 0: plain data and pure helpers that every other layer may use. Touches nothing above itself.
 
+pub mod alloc;
 pub mod config;
 pub mod error;
 pub mod glob;

@@ -25,6 +25,22 @@ impl SessionFlags {
     pub const NO_TOUCH: SessionFlags = SessionFlags(1 << 5);
     /// Connected through the Unix socket.
     pub const UNIX_SOCKET: SessionFlags = SessionFlags(1 << 6);
+    /// A transaction is being queued.
+    pub const MULTI: SessionFlags = SessionFlags(1 << 8);
+    /// A queued command was refused: the transaction cannot run.
+    pub const MULTI_ABORTED: SessionFlags = SessionFlags(1 << 9);
+    /// A command that writes is queued.
+    pub const MULTI_WRITES: SessionFlags = SessionFlags(1 << 15);
+    /// Commands of a transaction are running: nothing may block.
+    pub const IN_EXEC: SessionFlags = SessionFlags(1 << 10);
+    /// Has subscribed to something.
+    pub const SUBSCRIBED: SessionFlags = SessionFlags(1 << 11);
+    /// Waits for keys, time or the end of a pause; runs nothing meanwhile.
+    pub const BLOCKED: SessionFlags = SessionFlags(1 << 12);
+    /// Sees every command that runs.
+    pub const MONITOR: SessionFlags = SessionFlags(1 << 13);
+    /// A command of a blocked client is being tried again.
+    pub const RETRYING: SessionFlags = SessionFlags(1 << 14);
     /// Speaks RESP3.
     pub const RESP3: SessionFlags = SessionFlags(1 << 7);
 
@@ -36,6 +52,11 @@ impl SessionFlags {
     /// Both sets of flags.
     pub const fn or(self, other: SessionFlags) -> SessionFlags {
         SessionFlags(self.0 | other.0)
+    }
+
+    /// The flags that are in `other` too.
+    pub const fn only(self, other: SessionFlags) -> SessionFlags {
+        SessionFlags(self.0 & other.0)
     }
 
     /// Sets or clears the flags of `other`.
@@ -71,6 +92,8 @@ pub struct Session {
     pub connected_ms: i64,
     /// When it last sent something, in milliseconds since the epoch.
     pub active_ms: i64,
+    /// The queued commands of a transaction.
+    pub queue: Vec<Vec<Vec<u8>>>,
     /// The last command that ran, as an index into the command registry.
     pub last_command: Option<u16>,
 }
@@ -89,6 +112,7 @@ impl Session {
             lib_ver: Vec::new(),
             connected_ms: now_ms,
             active_ms: now_ms,
+            queue: Vec::new(),
             last_command: None,
         }
     }

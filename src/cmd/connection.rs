@@ -4,6 +4,7 @@ use super::ctx::{CmdResult, Ctx, DataFn, Outcome};
 use super::spec::{Acl, CommandSpec, Flags, Group};
 use crate::base::error::CmdError;
 use crate::base::num::parse_i64;
+use crate::base::session::SessionFlags;
 
 /// The family's commands.
 pub const SPECS: &[CommandSpec<DataFn>] = &[
@@ -27,7 +28,7 @@ pub const SPECS: &[CommandSpec<DataFn>] = &[
         group: Group::Connection,
         complexity: "O(1)",
         arity: -1,
-        flags: Flags::FAST,
+        flags: Flags::FAST.or(Flags::WHEN_SUBSCRIBED),
         acl: Acl::CONNECTION,
         syntax: "[message]",
         tips: &["request_policy:all_shards", "response_policy:all_succeeded"],
@@ -55,16 +56,28 @@ fn echo(ctx: &mut Ctx) -> CmdResult {
 }
 
 fn ping(ctx: &mut Ctx) -> CmdResult {
+    if ctx.args.len() > 2 {
+        return Err(CmdError::arity("ping"));
+    }
+    if ctx.session.flags.any(SessionFlags::SUBSCRIBED) && !ctx.out.resp3() {
+        // A subscriber that speaks RESP2 expects nothing but messages, so the answer looks like one.
+        ctx.out.array(2);
+        ctx.out.bulk(b"pong");
+        ctx.out.bulk(ctx.args.get(1).copied().unwrap_or_default());
+        return Ok(Outcome::Done);
+    }
     match ctx.args {
-        [_] => ctx.out.simple("PONG"),
         [_, message] => ctx.out.bulk(message),
-        _ => return Err(CmdError::arity("ping")),
+        _ => ctx.out.simple("PONG"),
     }
     Ok(Outcome::Done)
 }
 
 fn select(ctx: &mut Ctx) -> CmdResult {
     let db = parse_i64(ctx.args[1]).ok_or(CmdError::NOT_INTEGER)?;
+    if i32::try_from(db).is_err() {
+        return Err(CmdError::NOT_INT32);
+    }
     if db < 0 || db >= ctx.ks.count() as i64 {
         return Err(CmdError::DB_OUT_OF_RANGE);
     }

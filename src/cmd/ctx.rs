@@ -3,10 +3,11 @@
 use crate::base::Rand;
 use crate::base::config::Config;
 use crate::base::error::CmdError;
+use crate::base::longdouble::LongDouble;
 use crate::base::num::{parse_f64, parse_i64};
 use crate::base::session::Session;
 use crate::db::keyspace::{EventClass, Keyspace};
-use crate::db::value::{Value, ValueRef};
+use crate::db::value::{Type, Value, ValueRef};
 use crate::proto::reply::Reply;
 use crate::types::hash::HashLimits;
 use crate::types::list::ListLimits;
@@ -20,10 +21,55 @@ pub type DataFn = fn(&mut Ctx) -> CmdResult;
 pub type CmdResult = Result<Outcome, CmdError>;
 
 /// What a handler that succeeded did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Outcome {
     /// The reply is written. If the command changed anything, it is repeated on replicas as it came.
     Done,
+    /// Nothing is written or changed: the client waits, and the command is called again when one of the keys may
+    /// serve it.
+    Block(Box<Block>),
+}
+
+/// What a client waits for.
+#[derive(Debug)]
+pub struct Block {
+    /// Keys of the selected database; may be empty, to wait for the deadline only.
+    pub keys: Vec<Vec<u8>>,
+    /// The type that a key must have to serve the command; others do not wake the client.
+    pub wants: Option<Type>,
+    /// When to give up, in milliseconds since the epoch; `None`: never.
+    pub deadline_ms: Option<i64>,
+    /// The reply on giving up, and at once where nothing may block.
+    pub otherwise: Otherwise,
+}
+
+/// The reply of a blocking command that was not served.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Otherwise {
+    /// Nothing where an array could be.
+    NullArray,
+    /// Nothing where a string could be.
+    Null,
+    /// A number.
+    Int(i64),
+    /// Two numbers.
+    Ints(i64, i64),
+}
+
+impl Otherwise {
+    /// Writes it.
+    pub fn write(self, out: &mut Reply) {
+        match self {
+            Otherwise::NullArray => out.null_array(),
+            Otherwise::Null => out.null(),
+            Otherwise::Int(n) => out.int(n),
+            Otherwise::Ints(a, b) => {
+                out.array(2);
+                out.int(a);
+                out.int(b);
+            }
+        }
+    }
 }
 
 /// The parts of the server that a command over data may use, for one call. All fields are disjoint borrows, so a
@@ -76,6 +122,30 @@ impl<'a> Ctx<'a> {
             Some(n) if n >= 0 => Ok(n as usize),
             _ => Err(CmdError::NOT_POSITIVE),
         }
+    }
+
+    /// A time-out in seconds, with fractions, as a deadline; 0 is no deadline. The error texts are Redis's.
+    pub fn deadline(&self, text: &[u8]) -> Result<Option<i64>, CmdError> {
+        LongDouble::parse(text).ok_or(CmdError::TIMEOUT_NOT_FLOAT)?;
+        // What is a number only for the wider type is out of range in any case.
+        self.deadline_after(parse_f64(text).unwrap_or(f64::INFINITY) * 1_000.0)
+    }
+
+    /// A time-out in milliseconds as a deadline; 0 is no deadline.
+    pub fn deadline_after(&self, timeout_ms: f64) -> Result<Option<i64>, CmdError> {
+        if timeout_ms > i64::MAX as f64 {
+            return Err(CmdError::TIMEOUT_OUT_OF_RANGE);
+        }
+        // Rounded up, so that a tiny time-out is not mistaken for none.
+        let timeout_ms = timeout_ms.ceil() as i64;
+        if timeout_ms < 0 {
+            return Err(CmdError::TIMEOUT_NEGATIVE);
+        }
+        if timeout_ms == 0 {
+            return Ok(None);
+        }
+        let deadline = timeout_ms.checked_add(self.ks.now_ms).ok_or(CmdError::TIMEOUT_OUT_OF_RANGE)?;
+        Ok(Some(deadline))
     }
 
     /// Whether an argument is this word, in any case.

@@ -131,7 +131,7 @@ fn geoadd(ctx: &mut Ctx) -> CmdResult {
         }
         places = more;
     }
-    if places.is_empty() || places.len() % 3 != 0 || options.nx && options.xx {
+    if places.is_empty() || !places.len().is_multiple_of(3) || options.nx && options.xx {
         return Err(CmdError::SYNTAX);
     }
     let mut scored = Vec::with_capacity(places.len() / 3);

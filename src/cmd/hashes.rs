@@ -324,7 +324,7 @@ fn set_pairs(ctx: &mut Ctx, command: &str) -> Result<usize, CmdError> {
         None => {
             let mut hash = Hash::new(ctx.ks.seed());
             let created = set_all(&mut hash, pairs, &limits);
-            ctx.ks.set(db, key, Value::Hash(Box::new(hash)), false);
+            ctx.ks.set(db, key, Value::Hash(hash), false);
             created
         }
     };
@@ -361,7 +361,7 @@ fn create(ctx: &mut Ctx, key: &[u8], field: &[u8], value: &[u8]) {
     let (db, limits) = (ctx.db(), ctx.hash_limits());
     let mut hash = Hash::new(ctx.ks.seed());
     hash.set(field, value, &limits);
-    ctx.ks.set(db, key, Value::Hash(Box::new(hash)), false);
+    ctx.ks.set(db, key, Value::Hash(hash), false);
 }
 
 fn hincrby(ctx: &mut Ctx) -> CmdResult {
@@ -526,3 +526,6 @@ fn list(ctx: &mut Ctx, part: impl for<'i> Fn(Item<'i>, Item<'i>) -> Item<'i>) ->
     }
     Ok(Outcome::Done)
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,7 @@ use crate::proto::reply::Reply;
 use crate::types::Item;
 use crate::types::list::List;
 
+pub mod blocking;
 pub mod by_value;
 pub mod moves;
 
@@ -259,7 +260,7 @@ fn push(ctx: &mut Ctx, end: End, only_existing: bool) -> CmdResult {
             return Ok(Outcome::Done);
         }
         None => {
-            let mut list = Box::new(List::new());
+            let mut list = List::new();
             list.push_all(texts, end.is_front(), &limits);
             let len = list.len();
             ctx.ks.set(db, key, Value::List(list), false);
@@ -284,18 +285,27 @@ fn pop(ctx: &mut Ctx, end: End) -> CmdResult {
     if ctx.args.len() > 2 {
         return pop_counted(ctx, end);
     }
-    let (db, key) = (ctx.session.db, ctx.args[1]);
-    let limits = ctx.list_limits();
-    let Some(entry) = ctx.ks.write(db, key) else {
+    if !pop_one(ctx, ctx.args[1], end, |_| {})? {
         ctx.out.null();
-        return Ok(Outcome::Done);
+    }
+    Ok(Outcome::Done)
+}
+
+/// Pops one element of an existing list and replies with it, behind what `head` writes. Writes nothing and returns
+/// `false` if the key is missing.
+#[inline]
+fn pop_one(ctx: &mut Ctx, key: &[u8], end: End, head: impl FnOnce(&mut Reply)) -> Result<bool, CmdError> {
+    let limits = ctx.list_limits();
+    let Some(entry) = ctx.ks.write(ctx.session.db, key) else {
+        return Ok(false);
     };
     let list = entry.list()?;
+    head(&mut ctx.out);
     let popped = list.pop(end.is_front(), &limits, |item| reply_item(&mut ctx.out, item));
     debug_assert!(popped.is_some(), "no list in a database is empty");
     let emptied = list.is_empty();
     note_removed(ctx, key, end.pop_event(), 1, emptied);
-    Ok(Outcome::Done)
+    Ok(true)
 }
 
 /// LPOP and RPOP with a count: the reply is an array.

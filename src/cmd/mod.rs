@@ -9,14 +9,18 @@ pub mod connection;
 pub mod ctx;
 pub mod hashes;
 pub mod help;
+pub mod hyperloglog;
 pub mod keys;
+pub mod keys_of;
 pub mod lists;
+pub mod registry;
 pub mod sets;
 pub mod spec;
 pub mod strings;
 pub mod syntax;
 #[cfg(test)]
 mod testing;
+pub mod wait;
 pub mod zsets;
 
 use ctx::DataFn;
@@ -28,6 +32,7 @@ pub const FAMILIES: &[&[CommandSpec<DataFn>]] = &[
     bitmap::bitfield::SPECS,
     connection::SPECS,
     hashes::SPECS,
+    hyperloglog::SPECS,
     keys::SPECS,
     keys::databases::SPECS,
     keys::expiry::SPECS,
@@ -36,6 +41,7 @@ pub const FAMILIES: &[&[CommandSpec<DataFn>]] = &[
     keys::sort::SPECS,
     keys::transfer::SPECS,
     lists::SPECS,
+    lists::blocking::SPECS,
     lists::by_value::SPECS,
     lists::moves::SPECS,
     sets::SPECS,
@@ -44,7 +50,9 @@ pub const FAMILIES: &[&[CommandSpec<DataFn>]] = &[
     strings::lcs::SPECS,
     strings::numbers::SPECS,
     strings::ranges::SPECS,
+    wait::SPECS,
     zsets::SPECS,
+    zsets::blocking::SPECS,
     zsets::combine::SPECS,
     zsets::pick::SPECS,
     zsets::range::SPECS,

@@ -206,7 +206,7 @@ fn sadd(ctx: &mut Ctx) -> CmdResult {
         None => {
             let mut set = Set::for_members(members[0], members.len(), &limits, ctx.ks.seed());
             let added = add_all(&mut set, members, &limits);
-            ctx.ks.set(db, key, Value::Set(Box::new(set)), false);
+            ctx.ks.set(db, key, Value::Set(set), false);
             added
         }
     };
@@ -264,9 +264,8 @@ fn smove(ctx: &mut Ctx) -> CmdResult {
         ctx.delete_emptied(from);
     }
     let limits = ctx.set_limits();
-    let (entry, _) = ctx
-        .ks
-        .write_or_create(db, to, |seed| Value::Set(Box::new(Set::for_members(member, 1, &limits, seed))));
+    let (entry, _) =
+        ctx.ks.write_or_create(db, to, |seed| Value::Set(Set::for_members(member, 1, &limits, seed)));
     if entry.set()?.add(member, &limits) {
         ctx.changed(to, EventClass::SET, "sadd", 1);
     }

@@ -175,6 +175,12 @@ bit_set! {
         PROTECTED = 19 "",
         /// Not shown by COMMAND.
         TOUCHES_ARBITRARY_KEYS = 25 "",
+        /// Runs at once while a transaction is being queued. Not shown by COMMAND.
+        NOT_QUEUED = 27 "",
+        /// Runs the queued commands of a transaction. Not shown by COMMAND.
+        RUNS_QUEUE = 29 "",
+        /// Allowed in RESP2 while subscribed. Not shown by COMMAND.
+        WHEN_SUBSCRIBED = 28 "",
         /// The handler takes a big last argument's allocation over; see `Ctx::take_value`. Not shown by COMMAND.
         ADOPTS_VALUE = 26 "",
     }

@@ -13,6 +13,7 @@ use crate::types::Item;
 use crate::types::zrange::{LexRange, ScoreRange};
 use crate::types::zset::ZSet;
 
+pub mod blocking;
 pub mod combine;
 pub mod pick;
 pub mod range;
@@ -186,7 +187,7 @@ pub(super) fn store(ctx: &mut Ctx, key: &[u8], zset: ZSet, event: &'static str, 
     if len == 0 {
         ctx.ks.delete(db, key);
     } else {
-        ctx.ks.set(db, key, Value::ZSet(Box::new(zset)), false);
+        ctx.ks.set(db, key, Value::ZSet(zset), false);
         ctx.changed(key, EventClass::ZSET, event, dirty);
     }
     ctx.out.len(len);

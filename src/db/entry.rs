@@ -6,12 +6,14 @@
 //!  | access  | facts | keylen | expire i64 (if it has one) | slot | key bytes | embedded value (cap bytes)
 //!  | 24 bits | 8 bits| u32    |                            |
 //!
-//!  slot by kind:  integer  i64
+//!  slot by kind:  narrow   i32                      4 bytes
+//!                 integer  i64                      8 bytes
 //!                 raw      Vec<u8>                 24 bytes
 //!                 embedded cap u8, len u8           2 bytes, value bytes behind the key
-//!                 others   Box<List | Set | Hash | ZSet>
+//!                 others   List, Set, Hash or ZSet  16 or 24 bytes, which own what they hold
 //! ```
-//! Everything up to the slot is 8-byte aligned. The size of the allocation follows from the header, `keylen` and `cap`,
+//! Everything up to the slot is 8-byte aligned. An integer is narrow if it was one of 32 bits when it was stored; it
+//! becomes a wide one, and stays so, when it outgrows that. The size of the allocation follows from the header, `keylen` and `cap`,
 //! so it need not be stored. `cap` takes what the allocator would round up anyway, which lets a string be overwritten
 //! in place by one of about the same length.
 
@@ -46,15 +48,31 @@ enum Kind {
     Set = 4,
     Hash = 5,
     ZSet = 6,
+    Narrow = 7,
 }
 
 const KIND_MASK: u8 = 0x0f;
 const HAS_EXPIRE: u8 = 0x10;
+/// The facts that decide where things are.
+const LAYOUT_MASK: u8 = KIND_MASK | HAS_EXPIRE;
 /// An embedded string that an edit in place made: its encoding is `raw`, not `embstr`.
 const NAMED_RAW: u8 = 0x20;
 
 const _: () = assert!(std::mem::size_of::<Vec<u8>>() == 24);
 const _: () = assert!(EMBEDDED_BYTES_MAX + ALIGN <= u8::MAX as usize);
+const _: () = assert!(align_of::<List>() <= ALIGN && align_of::<Set>() <= ALIGN);
+const _: () = assert!(align_of::<Hash>() <= ALIGN && align_of::<ZSet>() <= ALIGN);
+
+/// Where the key begins, by the facts under `LAYOUT_MASK`: looked up for every key that is compared.
+const KEY_OFFSETS: [u8; LAYOUT_MASK as usize + 1] = {
+    let mut offsets = [0; LAYOUT_MASK as usize + 1];
+    let mut facts = 0;
+    while facts < offsets.len() {
+        offsets[facts] = (slot_offset(facts as u8) + slot_size(kind_of(facts as u8))) as u8;
+        facts += 1;
+    }
+    offsets
+};
 
 /// A key with its value. Owns both.
 pub struct KeyEntry(NonNull<u8>);
@@ -102,23 +120,29 @@ fn key_len(raw: &NonNull<u8>) -> usize {
     unsafe { raw.add(4).cast::<u32>().read() as usize }
 }
 
-fn slot_offset(facts: u8) -> usize {
+const fn slot_offset(facts: u8) -> usize {
     HEADER + if facts & HAS_EXPIRE != 0 { 8 } else { 0 }
 }
 
+#[inline]
 fn key_offset(facts: u8) -> usize {
-    slot_offset(facts) + slot_size(kind_of(facts))
+    KEY_OFFSETS[(facts & LAYOUT_MASK) as usize] as usize
 }
 
-fn slot_size(kind: Kind) -> usize {
+const fn slot_size(kind: Kind) -> usize {
     match kind {
+        Kind::Narrow => 4,
+        Kind::Int => 8,
         Kind::Raw => 24,
         Kind::Embedded => 2,
-        _ => 8,
+        Kind::List => size_of::<List>(),
+        Kind::Set => size_of::<Set>(),
+        Kind::Hash => size_of::<Hash>(),
+        Kind::ZSet => size_of::<ZSet>(),
     }
 }
 
-fn kind_of(facts: u8) -> Kind {
+const fn kind_of(facts: u8) -> Kind {
     match facts & KIND_MASK {
         0 => Kind::Int,
         1 => Kind::Raw,
@@ -126,7 +150,8 @@ fn kind_of(facts: u8) -> Kind {
         3 => Kind::List,
         4 => Kind::Set,
         5 => Kind::Hash,
-        _ => Kind::ZSet,
+        6 => Kind::ZSet,
+        _ => Kind::Narrow,
     }
 }
 
@@ -210,13 +235,14 @@ impl KeyEntry {
         // returned references borrow `self`.
         unsafe {
             match self.kind() {
+                Kind::Narrow => ValueRef::Int(i64::from(slot.cast::<i32>().read())),
                 Kind::Int => ValueRef::Int(slot.cast::<i64>().read()),
                 Kind::Raw => ValueRef::Str(&*slot.cast::<Vec<u8>>()),
                 Kind::Embedded => ValueRef::Str(self.embedded_bytes()),
-                Kind::List => ValueRef::List(&*slot.cast::<Box<List>>()),
-                Kind::Set => ValueRef::Set(&*slot.cast::<Box<Set>>()),
-                Kind::Hash => ValueRef::Hash(&*slot.cast::<Box<Hash>>()),
-                Kind::ZSet => ValueRef::ZSet(&*slot.cast::<Box<ZSet>>()),
+                Kind::List => ValueRef::List(&*slot.cast::<List>()),
+                Kind::Set => ValueRef::Set(&*slot.cast::<Set>()),
+                Kind::Hash => ValueRef::Hash(&*slot.cast::<Hash>()),
+                Kind::ZSet => ValueRef::ZSet(&*slot.cast::<ZSet>()),
             }
         }
     }
@@ -232,33 +258,56 @@ impl KeyEntry {
 
     /// The list, if it is one.
     pub fn list_mut(&mut self) -> Option<&mut List> {
-        // SAFETY: the kind says that the slot holds this box; the borrow of `self` is exclusive.
-        (self.kind() == Kind::List).then(|| unsafe { &mut **self.slot().cast::<Box<List>>() })
+        // SAFETY: the kind says that the slot holds this type; the borrow of `self` is exclusive.
+        (self.kind() == Kind::List).then(|| unsafe { &mut *self.slot().cast::<List>() })
     }
 
     /// The set, if it is one.
     pub fn set_mut(&mut self) -> Option<&mut Set> {
         // SAFETY: as in `list_mut`.
-        (self.kind() == Kind::Set).then(|| unsafe { &mut **self.slot().cast::<Box<Set>>() })
+        (self.kind() == Kind::Set).then(|| unsafe { &mut *self.slot().cast::<Set>() })
     }
 
     /// The hash, if it is one.
     pub fn hash_mut(&mut self) -> Option<&mut Hash> {
         // SAFETY: as in `list_mut`.
-        (self.kind() == Kind::Hash).then(|| unsafe { &mut **self.slot().cast::<Box<Hash>>() })
+        (self.kind() == Kind::Hash).then(|| unsafe { &mut *self.slot().cast::<Hash>() })
     }
 
     /// The sorted set, if it is one.
     pub fn zset_mut(&mut self) -> Option<&mut ZSet> {
         // SAFETY: as in `list_mut`.
-        (self.kind() == Kind::ZSet).then(|| unsafe { &mut **self.slot().cast::<Box<ZSet>>() })
+        (self.kind() == Kind::ZSet).then(|| unsafe { &mut *self.slot().cast::<ZSet>() })
     }
 
-    /// The integer, if the string is stored as one, for changing in place.
+    /// The integer, if the string is stored as one.
     #[inline]
-    pub fn int_mut(&mut self) -> Option<&mut i64> {
-        // SAFETY: the kind says that the slot holds an aligned i64; the borrow of `self` is exclusive.
-        (self.kind() == Kind::Int).then(|| unsafe { &mut *self.slot().cast::<i64>() })
+    pub fn int(&self) -> Option<i64> {
+        match self.value() {
+            ValueRef::Int(n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// Replaces the value by an integer, as [`KeyEntry::set_value`] does.
+    #[inline]
+    #[must_use = "references to the old entry must be renewed before it goes"]
+    pub fn set_int(&mut self, n: i64) -> Option<KeyEntry> {
+        match (self.kind(), i32::try_from(n)) {
+            // SAFETY: the slot of a narrow entry is an aligned i32.
+            (Kind::Narrow, Ok(n)) => unsafe { self.slot().cast::<i32>().write(n) },
+            // SAFETY: the slot of an integer entry is an aligned i64.
+            (Kind::Int, _) => unsafe { self.slot().cast::<i64>().write(n) },
+            _ => return Some(self.replace_value(Value::Int(n))),
+        }
+        None
+    }
+
+    /// Puts a new entry of the same key, expiry and access clock in the place of this one, which is returned.
+    #[inline(never)]
+    fn replace_value(&mut self, value: Value) -> KeyEntry {
+        let new = build(self.key(), value, self.access(), self.expire_ms());
+        std::mem::replace(self, new)
     }
 
     /// Turns an integer or an embedded string into a growable buffer, for [`KeyEntry::string_mut`]. Returns the old
@@ -296,7 +345,7 @@ impl KeyEntry {
     /// The type of the value.
     pub fn type_of(&self) -> Type {
         match self.kind() {
-            Kind::Int | Kind::Raw | Kind::Embedded => Type::String,
+            Kind::Narrow | Kind::Int | Kind::Raw | Kind::Embedded => Type::String,
             Kind::List => Type::List,
             Kind::Set => Type::Set,
             Kind::Hash => Type::Hash,
@@ -308,19 +357,15 @@ impl KeyEntry {
     /// until references to it have been renewed.
     #[must_use = "references to the old entry must be renewed before it goes"]
     pub fn set_value(&mut self, value: Value) -> Option<KeyEntry> {
-        match (self.kind(), &value) {
-            (Kind::Int, Value::Int(n)) => {
-                // SAFETY: the slot of an integer entry is an aligned i64.
-                unsafe { self.slot().cast::<i64>().write(*n) };
-                return None;
+        match value {
+            Value::Int(n) => self.set_int(n),
+            Value::Bytes { bytes, raw }
+                if self.kind() == Kind::Embedded && self.overwrite_embedded(bytes, raw) =>
+            {
+                None
             }
-            (Kind::Embedded, Value::Bytes { bytes, raw }) if self.overwrite_embedded(bytes, *raw) => {
-                return None;
-            }
-            _ => {}
+            value => Some(self.replace_value(value)),
         }
-        let new = build(self.key(), value, self.access(), self.expire_ms());
-        Some(std::mem::replace(self, new))
     }
 
     /// Puts `bytes` over the embedded value if they fit without waste.
@@ -405,10 +450,10 @@ impl KeyEntry {
         match self.value() {
             ValueRef::Int(n) => Value::Int(n),
             ValueRef::Str(bytes) => Value::Bytes { bytes, raw: self.encoding() == "raw" },
-            ValueRef::List(list) => Value::List(Box::new(list.clone())),
-            ValueRef::Set(set) => Value::Set(Box::new(set.clone())),
-            ValueRef::Hash(hash) => Value::Hash(Box::new(hash.clone())),
-            ValueRef::ZSet(zset) => Value::ZSet(Box::new(zset.clone())),
+            ValueRef::List(list) => Value::List(list.clone()),
+            ValueRef::Set(set) => Value::Set(set.clone()),
+            ValueRef::Hash(hash) => Value::Hash(hash.clone()),
+            ValueRef::ZSet(zset) => Value::ZSet(zset.clone()),
         }
     }
 
@@ -427,10 +472,10 @@ impl KeyEntry {
                 (*self.slot().cast::<Vec<u8>>()).capacity()
             },
             ValueRef::Str(_) => 0,
-            ValueRef::List(list) => std::mem::size_of::<List>() + list.mem_size(),
-            ValueRef::Set(set) => std::mem::size_of::<Set>() + set.mem_size(),
-            ValueRef::Hash(hash) => std::mem::size_of::<Hash>() + hash.mem_size(),
-            ValueRef::ZSet(zset) => std::mem::size_of::<ZSet>() + zset.mem_size(),
+            ValueRef::List(list) => list.mem_size(),
+            ValueRef::Set(set) => set.mem_size(),
+            ValueRef::Hash(hash) => hash.mem_size(),
+            ValueRef::ZSet(zset) => zset.mem_size(),
         };
         self.alloc_size() + value
     }
@@ -448,6 +493,7 @@ unsafe fn allocate(size: usize) -> NonNull<u8> {
 
 fn build(key: &[u8], value: Value, access: u32, expire_ms: Option<i64>) -> KeyEntry {
     let (kind, embedded, raw) = match &value {
+        Value::Int(n) if i32::try_from(*n).is_ok() => (Kind::Narrow, None, false),
         Value::Int(_) => (Kind::Int, None, false),
         Value::Bytes { bytes, raw } if bytes.len() <= EMBEDDED_BYTES_MAX => {
             (Kind::Embedded, Some(*bytes), *raw)
@@ -481,6 +527,7 @@ fn build(key: &[u8], value: Value, access: u32, expire_ms: Option<i64>) -> KeyEn
         base.add(key_at).copy_from_nonoverlapping(key.as_ptr(), key.len());
         let slot = base.add(slot_at);
         match value {
+            Value::Int(n) if kind == Kind::Narrow => slot.cast::<i32>().write(n as i32),
             Value::Int(n) => slot.cast::<i64>().write(n),
             Value::Bytes { bytes, .. } if kind == Kind::Embedded => {
                 slot.write(capacity as u8);
@@ -489,10 +536,10 @@ fn build(key: &[u8], value: Value, access: u32, expire_ms: Option<i64>) -> KeyEn
             }
             Value::Bytes { bytes, .. } => slot.cast::<Vec<u8>>().write(bytes.to_vec()),
             Value::Owned(bytes) => slot.cast::<Vec<u8>>().write(bytes),
-            Value::List(list) => slot.cast::<Box<List>>().write(list),
-            Value::Set(set) => slot.cast::<Box<Set>>().write(set),
-            Value::Hash(hash) => slot.cast::<Box<Hash>>().write(hash),
-            Value::ZSet(zset) => slot.cast::<Box<ZSet>>().write(zset),
+            Value::List(list) => slot.cast::<List>().write(list),
+            Value::Set(set) => slot.cast::<Set>().write(set),
+            Value::Hash(hash) => slot.cast::<Hash>().write(hash),
+            Value::ZSet(zset) => slot.cast::<ZSet>().write(zset),
         }
         KeyEntry(raw)
     }
@@ -506,12 +553,12 @@ impl Drop for KeyEntry {
         // was made with.
         unsafe {
             match self.kind() {
-                Kind::Int | Kind::Embedded => {}
+                Kind::Narrow | Kind::Int | Kind::Embedded => {}
                 Kind::Raw => slot.cast::<Vec<u8>>().drop_in_place(),
-                Kind::List => slot.cast::<Box<List>>().drop_in_place(),
-                Kind::Set => slot.cast::<Box<Set>>().drop_in_place(),
-                Kind::Hash => slot.cast::<Box<Hash>>().drop_in_place(),
-                Kind::ZSet => slot.cast::<Box<ZSet>>().drop_in_place(),
+                Kind::List => slot.cast::<List>().drop_in_place(),
+                Kind::Set => slot.cast::<Set>().drop_in_place(),
+                Kind::Hash => slot.cast::<Hash>().drop_in_place(),
+                Kind::ZSet => slot.cast::<ZSet>().drop_in_place(),
             }
             dealloc(self.0.as_ptr(), layout(size));
         }
@@ -583,8 +630,29 @@ mod tests {
     }
 
     #[test]
-    fn short_string_takes_one_small_allocation() {
+    fn integers_widen_when_they_must() {
+        let mut entry = KeyEntry::new(b"counter:000000000001", Value::Int(i64::from(i32::MAX)), 5);
+        entry.set_expire(Some(77));
+        assert_eq!((entry.int(), entry.kind()), (Some(i64::from(i32::MAX)), Kind::Narrow));
+        assert!(entry.set_int(i64::from(i32::MIN)).is_none(), "stays where it is");
+        assert_eq!(entry.int(), Some(i64::from(i32::MIN)));
+        let old = entry.set_int(i64::from(i32::MIN) - 1);
+        assert_eq!(old.and_then(|old| old.int()), Some(i64::from(i32::MIN)));
+        for n in [i64::from(i32::MIN) - 1, i64::MAX, 3] {
+            assert!(n == i64::from(i32::MIN) - 1 || entry.set_int(n).is_none(), "stays where it is");
+            assert_eq!((entry.int(), entry.kind(), entry.expire_ms()), (Some(n), Kind::Int, Some(77)));
+        }
+        let mut text = KeyEntry::new(b"k", Value::string(b"x"), 0);
+        assert_eq!(text.int(), None);
+        drop(text.set_value(Value::Int(9)));
+        assert_eq!((text.int(), text.encoding(), text.key()), (Some(9), "int", &b"k"[..]));
+    }
+
+    #[test]
+    fn short_values_take_one_small_allocation() {
         let entry = KeyEntry::new(b"key:000000000001", Value::string(b"abc"), 0);
+        assert!(entry.alloc_size() <= 32, "{} bytes", entry.alloc_size());
+        let entry = KeyEntry::new(b"counter:000000000001", Value::Int(1), 0);
         assert!(entry.alloc_size() <= 32, "{} bytes", entry.alloc_size());
     }
 }

@@ -75,7 +75,7 @@ fn round(ks: &mut Keyspace, db: usize, keys: usize) -> Round {
         let cursor = space.expires.scan(space.expire_cursor, |entry| {
             round.seen += 1;
             let ttl = entry.expire_ms().map_or(0, |at| at.saturating_sub(now));
-            if ttl <= 0 {
+            if ttl < 0 {
                 victims.push(entry.key().to_vec());
             } else {
                 ttl_sum = ttl_sum.saturating_add(ttl);
@@ -116,7 +116,7 @@ mod tests {
             ks.set(db, key.as_bytes(), Value::Int(1), false);
             ks.set_expire(db, key.as_bytes(), Some(if i % 2 == 0 { 2_000 } else { 900_000 }));
         }
-        ks.now_ms = 2_000;
+        ks.now_ms = 2_001;
         let mut start = 0;
         for _ in 0..400 {
             start = cycle(&mut ks, start, Effort::new(1), || false);

@@ -168,7 +168,7 @@ mod tests {
             hash.set(name.as_bytes(), b"v", &HashLimits::default());
             hash.set_expire(name.as_bytes(), at_ms(i));
         }
-        Value::Hash(Box::new(hash))
+        Value::Hash(hash)
     }
 
     /// The index as it should be.

@@ -62,6 +62,16 @@ pub struct Signals {
     pub wanted: u32,
     /// Wanted events in order, taken by the executor after each command.
     pub events: Vec<KeyEvent>,
+    /// Whether anybody wants to hear of changed keys at all: watchers, blocked and tracking clients.
+    pub listening: bool,
+    /// Changed keys in order, if anybody listens.
+    pub touched: Vec<(usize, Vec<u8>)>,
+    /// Keys that clients watch. When a whole database is emptied or swapped, the changed keys are found among these.
+    pub watched: Vec<(usize, Vec<u8>)>,
+    /// Databases whose whole content was exchanged for another.
+    pub swapped: Vec<usize>,
+    /// Whether databases were emptied.
+    pub flushed: bool,
 }
 
 /// Counters that INFO shows.
@@ -226,7 +236,7 @@ impl Keyspace {
             .keys
             .find_hashed(hash, key)
             .and_then(KeyEntry::expire_ms)
-            .is_some_and(|at| at <= self.now_ms);
+            .is_some_and(|at| at < self.now_ms);
         if due {
             self.expire_now(db, hash, key);
         }
@@ -280,6 +290,18 @@ impl Keyspace {
         let hash = self.dbs[db].keys.hash_of(key);
         self.expire_if_due(db, hash, key);
         self.dbs[db].keys.find_hashed(hash, key)
+    }
+
+    /// Whether the key is there and not expired; leaves no trace.
+    pub fn contains(&self, db: usize, key: &[u8]) -> bool {
+        let entry = self.dbs[db].keys.find(key);
+        entry.is_some_and(|entry| entry.expire_ms().is_none_or(|at| at >= self.now_ms))
+    }
+
+    /// Whether the key is there but past its expiry; leaves no trace.
+    pub fn has_expired(&self, db: usize, key: &[u8]) -> bool {
+        let entry = self.dbs[db].keys.find(key);
+        entry.is_some_and(|entry| entry.expire_ms().is_some_and(|at| at < self.now_ms))
     }
 
     /// Looks a key up for changing its value in place. The entry must not be replaced or given an expiry through this;
@@ -432,12 +454,24 @@ impl Keyspace {
 
     /// Lets two databases change places.
     pub fn swap(&mut self, a: usize, b: usize) {
+        if a == b {
+            return;
+        }
+        for at in [a, b] {
+            self.touch_watched(at..at + 1);
+        }
         self.dbs.swap(a, b);
+        for at in [a, b] {
+            self.touch_watched(at..at + 1);
+            self.signals.swapped.push(at);
+        }
     }
 
     /// Empties one database, or all. Returns how many keys went.
     pub fn flush(&mut self, db: Option<usize>) -> usize {
         let range = db.map_or(0..self.dbs.len(), |db| db..db + 1);
+        self.touch_watched(range.clone());
+        self.signals.flushed = true;
         let mut gone = 0;
         for space in &mut self.dbs[range] {
             gone += space.len();
@@ -454,7 +488,7 @@ impl Keyspace {
             let space = &self.dbs[db];
             let entry = space.keys.random(rng)?;
             let key = entry.key().to_vec();
-            if entry.expire_ms().is_none_or(|at| at > self.now_ms) {
+            if entry.expire_ms().is_none_or(|at| at >= self.now_ms) {
                 return Some(key);
             }
             let hash = space.keys.hash_of(&key);
@@ -467,14 +501,40 @@ impl Keyspace {
     #[inline]
     pub fn changed(&mut self, db: usize, key: &[u8], class: EventClass, name: &'static str, dirty: u64) {
         self.signals.dirty += dirty;
-        if self.signals.wanted & class.0 != 0 {
+        if self.signals.wanted & class.0 != 0 || self.signals.listening {
             self.raise(db, key, class, name);
         }
     }
 
     #[cold]
     fn raise(&mut self, db: usize, key: &[u8], class: EventClass, name: &'static str) {
-        self.signals.events.push(KeyEvent { db, class, name, key: key.to_vec() });
+        if self.signals.wanted & class.0 != 0 {
+            self.signals.events.push(KeyEvent { db, class, name, key: key.to_vec() });
+        }
+        if self.signals.listening {
+            self.signals.touched.push((db, key.to_vec()));
+        }
+    }
+
+    /// Whether there is anything for the executor to pass on.
+    #[inline]
+    pub fn has_signals(&self) -> bool {
+        let signals = &self.signals;
+        !signals.events.is_empty()
+            || !signals.touched.is_empty()
+            || signals.flushed
+            || !signals.swapped.is_empty()
+    }
+
+    /// Touches the watched keys that exist in one of `dbs`, under the name that they have in each of them.
+    fn touch_watched(&mut self, dbs: std::ops::Range<usize>) {
+        let watched = std::mem::take(&mut self.signals.watched);
+        for (db, key) in &watched {
+            if dbs.contains(db) && self.dbs[*db].keys.find(key).is_some() {
+                self.signals.touched.push((*db, key.clone()));
+            }
+        }
+        self.signals.watched = watched;
     }
 }
 
@@ -511,10 +571,17 @@ impl<'k> WriteEntry<'k> {
         self.entry.zset_mut().ok_or(CmdError::WRONG_TYPE)
     }
 
-    /// The stored integer for changing in place, if it is stored as one.
+    /// The integer, if the string is stored as one.
     #[inline]
-    pub fn int_mut(&mut self) -> Option<&mut i64> {
-        self.entry.int_mut()
+    pub fn int(&self) -> Option<i64> {
+        self.entry.int()
+    }
+
+    /// Replaces the value by an integer, keeps the expiry.
+    #[inline]
+    pub fn set_int(&mut self, n: i64) {
+        let old = self.entry.set_int(n);
+        self.renew(old);
     }
 
     /// Replaces the value, keeps the expiry.

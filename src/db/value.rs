@@ -61,13 +61,13 @@ pub enum Value<'a> {
     /// A string whose allocation the key takes over.
     Owned(Vec<u8>),
     /// A list.
-    List(Box<List>),
+    List(List),
     /// A set.
-    Set(Box<Set>),
+    Set(Set),
     /// A hash.
-    Hash(Box<Hash>),
+    Hash(Hash),
     /// A sorted set.
-    ZSet(Box<ZSet>),
+    ZSet(ZSet),
 }
 
 impl<'a> Value<'a> {

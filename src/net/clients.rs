@@ -234,6 +234,11 @@ impl Clients {
         }
     }
 
+    /// The clients closed in this turn and not yet freed.
+    pub fn closed(&self) -> Vec<ClientId> {
+        self.to_free.iter().map(|&slot| self.slab[slot].session.id).collect()
+    }
+
     /// Frees the connections closed in this turn. Returns how many.
     pub fn free_closed(&mut self, poller: &Poller) -> usize {
         let count = self.to_free.len();
@@ -306,12 +311,18 @@ impl Clients {
             }
             (result.map(|n| (n, Received::InBuffer(carried + n))), room)
         } else {
-            client.input.reserve(READ_BUFFER_BYTES);
-            let room = client.input.capacity() - client.input.len();
-            let result = client.stream.read_spare(&mut client.input, room);
-            (result.map(|n| (n, Received::InClient)), room)
+            return self.receive_more(slot);
         };
         self.received(slot, result, room)
+    }
+
+    /// Reads once from a client into its own input, behind what is there.
+    pub fn receive_more(&mut self, slot: usize) -> Received {
+        let client = &mut self.slab[slot];
+        client.input.reserve(READ_BUFFER_BYTES);
+        let room = client.input.capacity() - client.input.len();
+        let result = client.stream.read_spare(&mut client.input, room);
+        self.received(slot, result.map(|n| (n, Received::InClient)), room)
     }
 
     fn received(

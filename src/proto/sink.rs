@@ -139,6 +139,10 @@ impl Sink {
                 return;
             }
             self.seal();
+            if mark.chunk == self.full.len() {
+                // Nothing has been written at all.
+                return self.put(header);
+            }
             // The tail is one of the full chunks now: cut it in two below.
         }
         let chunk = &mut self.full[mark.chunk];
@@ -243,6 +247,14 @@ mod tests {
         }
         assert!(got == want);
         assert_eq!(sink.len(), 0);
+    }
+
+    #[test]
+    fn header_goes_into_a_sink_without_memory() {
+        let mut sink = Sink::new();
+        let mark = sink.mark();
+        sink.insert(mark, b"*0\r\n");
+        assert_eq!(sink.to_vec(), b"*0\r\n");
     }
 
     #[test]

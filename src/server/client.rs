@@ -9,6 +9,7 @@ use crate::base::session::{Session, SessionFlags};
 use crate::cmd::help;
 use crate::cmd::spec::{Acl, CommandSpec, Flags, Group};
 use crate::net::clients::Client;
+use crate::registry::pubsub::Kind;
 
 use super::{Server, ServerFn};
 
@@ -128,6 +129,19 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
                 ..CommandSpec::DEFAULT
             },
             CommandSpec {
+                name: "pause",
+                summary: "Holds back the commands of all clients for a while.",
+                since: "3.0.0",
+                group: Group::Connection,
+                complexity: "O(1)",
+                arity: -3,
+                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+                acl: Acl::CONNECTION,
+                syntax: "timeout:int [mode(WRITE|ALL)@6.2.0]",
+                handler: Some(client_pause),
+                ..CommandSpec::DEFAULT
+            },
+            CommandSpec {
                 name: "reply",
                 summary: "Switches replies to this connection on or off, or off for one command.",
                 since: "3.2.0",
@@ -166,6 +180,31 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
                 syntax: "connection-name",
                 tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
                 handler: Some(client_setname),
+                ..CommandSpec::DEFAULT
+            },
+            CommandSpec {
+                name: "unblock",
+                summary: "Wakes a client that waits in a blocking command.",
+                since: "5.0.0",
+                group: Group::Connection,
+                complexity: "O(log(N)) for N connections.",
+                arity: -3,
+                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+                acl: Acl::CONNECTION,
+                syntax: "client-id:int [unblock-type(TIMEOUT|ERROR)]",
+                handler: Some(client_unblock),
+                ..CommandSpec::DEFAULT
+            },
+            CommandSpec {
+                name: "unpause",
+                summary: "Lets paused clients go on.",
+                since: "6.2.0",
+                group: Group::Connection,
+                complexity: "O(N) for N paused clients.",
+                arity: 2,
+                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+                acl: Acl::CONNECTION,
+                handler: Some(client_unpause),
                 ..CommandSpec::DEFAULT
             },
         ],
@@ -277,6 +316,42 @@ fn client_no_touch(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(
     set_flag(server, slot, SessionFlags::NO_TOUCH, args[2])
 }
 
+fn client_pause(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
+    let all = match &args[3..] {
+        [] => true,
+        [mode] if mode.eq_ignore_ascii_case(b"all") => true,
+        [mode] if mode.eq_ignore_ascii_case(b"write") => false,
+        _ => return Err(CmdError::fixed("ERR CLIENT PAUSE mode must be WRITE or ALL")),
+    };
+    let ms = parse_i64(args[2]).ok_or(CmdError::TIMEOUT_NOT_INTEGER)?;
+    if ms < 0 {
+        return Err(CmdError::TIMEOUT_NEGATIVE);
+    }
+    let until = server.engine.ks.now_ms.checked_add(ms).ok_or(CmdError::TIMEOUT_OUT_OF_RANGE)?;
+    server.pause.begin(until, all);
+    server.reply(slot).ok();
+    Ok(())
+}
+
+fn client_unpause(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
+    server.end_pause();
+    server.reply(slot).ok();
+    Ok(())
+}
+
+fn client_unblock(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
+    let with_error = match &args[3..] {
+        [] => false,
+        [mode] if mode.eq_ignore_ascii_case(b"timeout") => false,
+        [mode] if mode.eq_ignore_ascii_case(b"error") => true,
+        _ => return Err(CmdError::fixed("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")),
+    };
+    let id = parse_i64(args[2]).ok_or(CmdError::NOT_INTEGER)?;
+    let freed = server.free_blocked(id as u64, with_error);
+    server.reply(slot).int(i64::from(freed));
+    Ok(())
+}
+
 fn client_help(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
     super::write_help(server, slot, help::lines("client", SPECS[0].subcommands));
     Ok(())
@@ -307,7 +382,7 @@ pub(super) fn describe(server: &Server, slot: usize) -> String {
     // Writing into a String cannot fail.
     let _ = write!(
         line,
-        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub=0 psub=0 ssub=0 multi=-1 watch=0 \
+        "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} multi={} watch={} \
          qbuf={input} qbuf-free={input_free} argv-mem={} multi-mem=0 rbs={} rbp={} obl={} oll={} omem={} tot-mem={} \
          events={} cmd={last} user={} redir=-1 resp={} lib-name={} lib-ver={}",
         session.id,
@@ -319,6 +394,11 @@ pub(super) fn describe(server: &Server, slot: usize) -> String {
         (now - session.active_ms) / 1_000,
         flag_letters(session),
         session.db,
+        server.pubsub.count_of(Kind::Channel, session.id),
+        server.pubsub.count_of(Kind::Pattern, session.id),
+        server.pubsub.count_of(Kind::Shard, session.id),
+        if session.flags.any(SessionFlags::MULTI) { session.queue.len() as i64 } else { -1 },
+        server.watches.count_of(session.id),
         client.arguments.mem_size(),
         client.output.mem_size(),
         client.output.mem_size(),
@@ -337,6 +417,9 @@ pub(super) fn describe(server: &Server, slot: usize) -> String {
 
 fn flag_letters(session: &Session) -> String {
     let letters = [
+        (SessionFlags::SUBSCRIBED, 'P'),
+        (SessionFlags::MULTI, 'x'),
+        (SessionFlags::BLOCKED, 'b'),
         (SessionFlags::CLOSE_AFTER_REPLY, 'c'),
         (SessionFlags::UNIX_SOCKET, 'U'),
         (SessionFlags::NO_EVICT, 'e'),
@@ -356,6 +439,8 @@ fn client_info(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdE
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Normal,
+    Pubsub,
+    /// Replication links, of which there are none.
     Other,
 }
 
@@ -366,7 +451,7 @@ fn class(word: &[u8]) -> Result<Class, CmdError> {
         (b"primary", Class::Other),
         (b"replica", Class::Other),
         (b"slave", Class::Other),
-        (b"pubsub", Class::Other),
+        (b"pubsub", Class::Pubsub),
     ];
     let found = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
     found.map(|(_, class)| *class).ok_or_else(|| {
@@ -377,13 +462,19 @@ fn class(word: &[u8]) -> Result<Class, CmdError> {
     })
 }
 
+fn class_of(session: &Session) -> Class {
+    if session.flags.any(SessionFlags::SUBSCRIBED) { Class::Pubsub } else { Class::Normal }
+}
+
 fn client_list(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
     let slots = match &args[2..] {
         [] => server.clients.slots_by_id(),
-        [word, name] if word.eq_ignore_ascii_case(b"type") => match class(name)? {
-            Class::Normal => server.clients.slots_by_id(),
-            Class::Other => Vec::new(),
-        },
+        [word, name] if word.eq_ignore_ascii_case(b"type") => {
+            let wanted = class(name)?;
+            let mut slots = server.clients.slots_by_id();
+            slots.retain(|&other| class_of(&server.clients.get(other).session) == wanted);
+            slots
+        }
         [word, ids @ ..] if word.eq_ignore_ascii_case(b"id") && !ids.is_empty() => {
             let ids: Option<Vec<i64>> = ids.iter().map(|id| parse_i64(id).filter(|&id| id > 0)).collect();
             let ids = ids.ok_or_else(|| CmdError::fixed("ERR Invalid client ID"))?;
@@ -462,7 +553,7 @@ impl KillFilter {
         let session = &client.session;
         let age_secs = (server.engine.ks.now_ms - session.connected_ms) / 1_000;
         self.id.is_none_or(|id| id == session.id)
-            && self.class.is_none_or(|class| class == Class::Normal)
+            && self.class.is_none_or(|class| class == class_of(session))
             && self.user.as_ref().is_none_or(|user| *user == session.user)
             && self.addr.as_ref().is_none_or(|a| *a == address(server, client, client.addresses.0))
             && self.laddr.as_ref().is_none_or(|a| *a == address(server, client, client.addresses.1))

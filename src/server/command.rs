@@ -5,10 +5,10 @@ use crate::base::glob;
 use crate::cmd::help;
 use crate::cmd::spec::{Acl, Begin, CommandSpec, Find, Flags, Group, KeySpec};
 use crate::cmd::syntax::{self, Arg};
+use crate::cmd::keys_of::{self, keys_of};
 use crate::exec::registry::{Command, Registry};
 use crate::proto::reply::Reply;
 
-use super::keys_of::{self, keys_of};
 use super::{Server, ServerFn};
 
 /// The family's commands.

@@ -131,6 +131,7 @@ impl Server {
             self.log.warning(&format!("Option '{}' is accepted without effect in this version", option.name));
         }
         self.engine.config = config;
+        self.note_wanted_events();
         Ok(())
     }
 

@@ -19,13 +19,26 @@ use super::Server;
 /// Arguments of a request that need no list on the heap.
 const SMALL_REQUEST_ARGUMENTS: usize = 8;
 
+/// States in which a client's commands have to pass more gates.
+const SPECIAL_STATES: SessionFlags = SessionFlags::MULTI.or(SessionFlags::SUBSCRIBED);
+
+/// What the special gates decided.
+enum Gate {
+    /// The command runs.
+    Open,
+    /// It has been queued or postponed.
+    Handled,
+}
+
 /// Why a client's turn ended.
 #[derive(PartialEq, Eq)]
 enum Stop {
     /// Everything that arrived has been run.
     Drained,
-    /// Its budget is used up, or it is being closed.
+    /// Its budget is used up.
     Budget,
+    /// It waits, and so does the rest of its input.
+    Blocked,
 }
 
 impl Server {
@@ -74,7 +87,11 @@ impl Server {
 
     /// Reads once from a client and runs what has come in whole.
     pub(super) fn serve(&mut self, slot: usize) {
-        if self.clients.get(slot).has_input() && self.clients.get(slot).input_waits {
+        let client = self.clients.get(slot);
+        if client.session.flags.any(SessionFlags::BLOCKED) {
+            return self.buffer_input(slot);
+        }
+        if client.has_input() && client.input_waits {
             // Its last turn ended before its input did: that comes first.
             self.run_own_input(slot);
             // The socket may hold more, of which no edge will tell.
@@ -103,6 +120,15 @@ impl Server {
         }
         self.read_buffer = buffer;
         self.bound_input(slot);
+    }
+
+    /// Reads from a client that waits, without running anything: above all to notice that it has gone.
+    fn buffer_input(&mut self, slot: usize) {
+        match self.clients.receive_more(slot) {
+            Received::Closed => self.clients.close(slot),
+            _ => self.bound_input(slot),
+        }
+        self.clients.get_mut(slot).input_waits = true;
     }
 
     #[inline]
@@ -151,8 +177,10 @@ impl Server {
             arguments.clear();
             self.arguments = arguments;
         }
-        if stop == Stop::Budget {
+        if stop != Stop::Drained {
             client.input_waits = !client.input.is_empty();
+        }
+        if stop == Stop::Budget {
             self.clients.queue_read(slot);
         }
         self.bound_output(slot);
@@ -200,6 +228,9 @@ impl Server {
             let client = self.clients.get(slot);
             if client.closing() || client.session.flags.any(SessionFlags::CLOSE_AFTER_REPLY) {
                 return (Stop::Drained, data.len());
+            }
+            if client.session.flags.any(SessionFlags::BLOCKED) {
+                return (Stop::Blocked, used);
             }
             let replied = client.output.len().saturating_sub(output_before);
             if commands >= COMMANDS_PER_TURN_MAX || replied >= REPLY_BYTES_PER_TURN_MAX {
@@ -252,34 +283,91 @@ impl Server {
         if let Err(error) = self.engine.admit(command, &client.session, args.len()) {
             return self.refuse(slot, Some(index), &error);
         }
+        if client.session.flags.any(SPECIAL_STATES) || self.pause.active() {
+            match self.special_gates(slot, index, args) {
+                Ok(Gate::Open) => {}
+                Ok(Gate::Handled) => return,
+                Err(error) => return self.refuse(slot, Some(index), &error),
+            }
+        }
+        self.call(slot, index, args, adopted);
+        if !self.ready_keys.is_empty() {
+            self.serve_blocked();
+        }
+        self.after_command(slot);
+    }
+
+    /// Gates that only clients in a special state have to pass.
+    #[cold]
+    fn special_gates(&mut self, slot: usize, index: u16, args: &[&[u8]]) -> Result<Gate, CmdError> {
+        let command = self.engine.registry.get(index);
+        let session = &self.clients.get(slot).session;
+        let subscriber = session.flags.any(SessionFlags::SUBSCRIBED) && !session.resp3();
+        if subscriber && !command.flags.any(Flags::WHEN_SUBSCRIBED) {
+            return Err(CmdError::not_when_subscribed(&command.full_name));
+        }
+        let in_multi = session.flags.any(SessionFlags::MULTI);
+        if in_multi && command.flags.any(Flags::NO_MULTI) {
+            return Err(CmdError::NOT_IN_MULTI);
+        }
+        if self.pause.holds(command, session) {
+            self.postpone(slot, args);
+            return Ok(Gate::Handled);
+        }
+        if in_multi && !command.flags.any(Flags::NOT_QUEUED) {
+            self.queue_command(slot, index, args);
+            self.after_command(slot);
+            return Ok(Gate::Handled);
+        }
+        Ok(Gate::Open)
+    }
+
+    /// Calls a command that has passed the gates, and passes on what it leaves behind for others.
+    #[inline]
+    pub(super) fn call(&mut self, slot: usize, index: u16, args: &[&[u8]], adopted: Option<Vec<u8>>) {
+        let command = self.engine.registry.get(index);
+        let client = self.clients.output(slot);
         client.session.last_command = Some(index);
         match command.handler {
             Handler::Data(handler) => {
                 self.engine.ks.no_touch = client.session.flags.any(SessionFlags::NO_TOUCH);
                 let muted = client.session.muted();
                 let sink = if muted { &mut self.discard } else { &mut client.output };
-                self.engine.call(index, handler, &mut client.session, args, adopted, sink, &self.clock);
+                let session = &mut client.session;
+                let block = self.engine.call(index, handler, session, args, adopted, sink, &self.clock);
+                if let Some(block) = block {
+                    self.block(slot, args, *block);
+                }
             }
             Handler::Server(function) => self.call_server(slot, index, function, args),
             Handler::Container => {
                 let error = CmdError::arity(&command.full_name);
-                return self.refuse(slot, Some(index), &error);
+                self.engine.refused(Some(index), &error);
+                self.reply(slot).error(&error);
             }
         }
-        self.after_command(slot);
+        if self.engine.ks.has_signals() {
+            self.pass_on_signals();
+        }
     }
 
     fn call_server(&mut self, slot: usize, index: u16, function: u16, args: &[&[u8]]) {
         let start = self.clock.ticks();
+        let outer = self.running.replace(slot);
         let result = (self.server_fns[function as usize])(self, slot, args);
+        self.running = outer;
         if let Err(error) = &result {
             self.reply(slot).error(error);
         }
         self.engine.finished(index, self.clock.ticks().wrapping_sub(start), result);
+        if outer.is_none() && !self.own_pushes.is_empty() {
+            let pushes = std::mem::take(&mut self.own_pushes);
+            self.clients.output(slot).output.append(pushes);
+        }
     }
 
     #[inline]
-    fn after_command(&mut self, slot: usize) {
+    pub(super) fn after_command(&mut self, slot: usize) {
         let skipping = SessionFlags::REPLY_SKIP.or(SessionFlags::REPLY_SKIP_NEXT);
         let flags = &mut self.clients.get_mut(slot).session.flags;
         if flags.any(skipping.or(SessionFlags::REPLY_OFF)) {
@@ -293,6 +381,10 @@ impl Server {
     #[cold]
     fn refuse(&mut self, slot: usize, command: Option<u16>, error: &CmdError) {
         self.engine.refused(command, error);
+        let flags = &mut self.clients.get_mut(slot).session.flags;
+        if flags.any(SessionFlags::MULTI) {
+            flags.set(SessionFlags::MULTI_ABORTED, true);
+        }
         self.reply(slot).error(error);
         self.after_command(slot);
     }

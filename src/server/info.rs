@@ -5,6 +5,7 @@ use std::fmt::Write;
 use crate::base::error::CmdError;
 use crate::base::num::format_human_bytes;
 use crate::cmd::spec::{Acl, CommandSpec, Flags, Group};
+use crate::registry::pubsub::Kind;
 
 use super::{REDIS_VERSION, Server, ServerFn};
 
@@ -110,7 +111,7 @@ fn clients_section(server: &Server, text: &mut String) {
     line(text, "maxclients", server.engine.config.maxclients);
     line(text, "client_recent_max_input_buffer", largest_input);
     line(text, "client_recent_max_output_buffer", largest_output);
-    line(text, "blocked_clients", 0);
+    line(text, "blocked_clients", server.blocked.len());
 }
 
 /// Resident memory of the process in bytes, as the kernel counts it.
@@ -151,6 +152,9 @@ fn stats_section(server: &Server, text: &mut String) {
     line(text, "expired_time_cap_reached_count", engine.ks.stats.expire_cycle_capped);
     line(text, "keyspace_hits", engine.ks.stats.hits);
     line(text, "keyspace_misses", engine.ks.stats.misses);
+    line(text, "pubsub_channels", server.pubsub.len(Kind::Channel));
+    line(text, "pubsub_patterns", server.pubsub.len(Kind::Pattern));
+    line(text, "pubsubshard_channels", server.pubsub.len(Kind::Shard));
     line(text, "total_error_replies", engine.error_replies);
     line(text, "client_query_buffer_limit_disconnections", stats.query_buffer_limit_disconnections);
     line(text, "client_output_buffer_limit_disconnections", stats.output_buffer_limit_disconnections);

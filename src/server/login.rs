@@ -58,7 +58,7 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
             .or(Flags::STALE)
             .or(Flags::FAST)
             .or(Flags::NO_AUTH)
-            .or(Flags::ALLOW_BUSY),
+            .or(Flags::ALLOW_BUSY).or(Flags::NOT_QUEUED).or(Flags::WHEN_SUBSCRIBED),
         acl: Acl::CONNECTION,
         deprecated: Some(Deprecated { since: "7.2.0", replaced_by: "closing the connection" }),
         handler: Some(quit),
@@ -76,7 +76,7 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
             .or(Flags::STALE)
             .or(Flags::FAST)
             .or(Flags::NO_AUTH)
-            .or(Flags::ALLOW_BUSY),
+            .or(Flags::ALLOW_BUSY).or(Flags::NOT_QUEUED).or(Flags::WHEN_SUBSCRIBED),
         acl: Acl::CONNECTION,
         handler: Some(reset),
         ..CommandSpec::DEFAULT
@@ -217,11 +217,11 @@ fn quit(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
 
 /// Puts the connection back to how it was when it had just been made.
 fn reset(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
+    server.leave_multi(slot);
+    server.unsubscribe_all(slot);
     let authenticated = server.engine.config.requirepass.is_empty();
     let session = &mut server.clients.get_mut(slot).session;
-    let lasting = session.flags.any(SessionFlags::UNIX_SOCKET);
-    session.flags = SessionFlags::NONE;
-    session.flags.set(SessionFlags::UNIX_SOCKET, lasting);
+    session.flags = session.flags.only(SessionFlags::UNIX_SOCKET.or(SessionFlags::REPLY_SKIP));
     session.db = 0;
     session.authenticated = authenticated;
     session.user = DEFAULT_USER.to_vec();

@@ -123,6 +123,7 @@ impl Server {
         let mut server =
             Server::new(config, log, seed).map_err(|error| format!("redae: cannot start: {error}"))?;
         server.config_file = config_file;
+        server.note_wanted_events();
         if let Some(message) = lowered {
             server.log.warning(&message);
         }

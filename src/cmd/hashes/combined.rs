@@ -255,7 +255,7 @@ fn hsetex(ctx: &mut Ctx) -> CmdResult {
             return Ok(Outcome::Done);
         }
     }
-    let (entry, _) = ctx.ks.write_or_create(db, key, |seed| Value::Hash(Box::new(Hash::new(seed))));
+    let (entry, _) = ctx.ks.write_or_create(db, key, |seed| Value::Hash(Hash::new(seed)));
     let hash = entry.hash()?;
     let before = hash.min_expire();
     let deleted = setting.apply(hash, &limits, now);

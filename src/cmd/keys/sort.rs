@@ -382,7 +382,7 @@ fn store(ctx: &mut Ctx, rows: &Rows, gets: &[Pattern], destination: &[u8]) {
         return;
     }
     let count = list.len() as u64;
-    ctx.ks.set(db, destination, Value::List(Box::new(list)), false);
+    ctx.ks.set(db, destination, Value::List(list), false);
     ctx.changed(destination, EventClass::LIST, "sortstore", count);
 }
 
@@ -403,7 +403,7 @@ mod tests {
         let mut list = List::new();
         let limits = ListLimits { max_listpack_size: -2 };
         elements.iter().for_each(|element| list.push(element.as_bytes(), false, &limits));
-        space.ks.set(0, key.as_bytes(), Value::List(Box::new(list)), false);
+        space.ks.set(0, key.as_bytes(), Value::List(list), false);
     }
 
     fn set(space: &mut Space, key: &str, members: &[&str]) {
@@ -412,7 +412,7 @@ mod tests {
         for member in members {
             set.add(member.as_bytes(), &limits);
         }
-        space.ks.set(0, key.as_bytes(), Value::Set(Box::new(set)), false);
+        space.ks.set(0, key.as_bytes(), Value::Set(set), false);
     }
 
     fn zset(space: &mut Space, key: &str, members: &[&str]) {
@@ -421,14 +421,14 @@ mod tests {
         for (at, member) in members.iter().enumerate() {
             zset.set(member.as_bytes(), at as f64, &limits);
         }
-        space.ks.set(0, key.as_bytes(), Value::ZSet(Box::new(zset)), false);
+        space.ks.set(0, key.as_bytes(), Value::ZSet(zset), false);
     }
 
     fn hash(space: &mut Space, key: &str, field: &str, value: &str) {
         let mut hash = Hash::new(Seed(1));
         let limits = HashLimits { listpack_entries: 128, listpack_value: 64 };
         hash.set(field.as_bytes(), value.as_bytes(), &limits);
-        space.ks.set(0, key.as_bytes(), Value::Hash(Box::new(hash)), false);
+        space.ks.set(0, key.as_bytes(), Value::Hash(hash), false);
     }
 
     /// The stored list, its elements joined by blanks.

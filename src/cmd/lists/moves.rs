@@ -68,7 +68,7 @@ fn rpoplpush(ctx: &mut Ctx) -> CmdResult {
 
 /// Moves an element from the list at the first argument to the one at the second, which may be the same, and replies
 /// with it.
-fn move_element(ctx: &mut Ctx, from: End, to: End) -> CmdResult {
+pub(super) fn move_element(ctx: &mut Ctx, from: End, to: End) -> CmdResult {
     let (db, source, target) = (ctx.session.db, ctx.args[1], ctx.args[2]);
     let limits = ctx.list_limits();
     match ctx.ks.write(db, source) {
@@ -91,7 +91,7 @@ fn move_element(ctx: &mut Ctx, from: End, to: End) -> CmdResult {
     match ctx.ks.write(db, target) {
         Some(entry) => entry.list()?.push(&text, to.is_front(), &limits),
         None => {
-            let mut list = Box::new(List::new());
+            let mut list = List::new();
             list.push(&text, to.is_front(), &limits);
             ctx.ks.set(db, target, Value::List(list), false);
         }
@@ -102,33 +102,58 @@ fn move_element(ctx: &mut Ctx, from: End, to: End) -> CmdResult {
     Ok(Outcome::Done)
 }
 
-fn lmpop(ctx: &mut Ctx) -> CmdResult {
-    let at_least_1 = |text, error| parse_i64(text).filter(|&n| n > 0).map(|n| n as usize).ok_or(error);
-    let keys = at_least_1(ctx.args[1], CmdError::NUMKEYS_NOT_POSITIVE)?;
-    let word = ctx.args[2..].get(keys).ok_or(CmdError::SYNTAX)?;
-    let end = End::named(word)?;
-    let count = match &ctx.args[3 + keys..] {
-        [] => 1,
-        [word, number, rest @ ..] if word.eq_ignore_ascii_case(b"COUNT") => {
-            let count = at_least_1(number, CmdError::COUNT_NOT_POSITIVE)?;
-            if !rest.is_empty() {
-                return Err(CmdError::SYNTAX);
+/// What LMPOP and BLMPOP ask for.
+pub(super) struct PopMany<'a> {
+    /// The keys, tried in this order.
+    pub keys: &'a [&'a [u8]],
+    end: End,
+    count: usize,
+}
+
+impl<'a> PopMany<'a> {
+    /// Parses `numkeys key… LEFT|RIGHT [COUNT count]`.
+    pub fn parse(args: &'a [&'a [u8]]) -> Result<PopMany<'a>, CmdError> {
+        let at_least_1 = |text, error| parse_i64(text).filter(|&n| n > 0).map(|n| n as usize).ok_or(error);
+        let keys = at_least_1(args[0], CmdError::NUMKEYS_NOT_POSITIVE)?;
+        let Some((keys, [word, options @ ..])) = args[1..].split_at_checked(keys) else {
+            return Err(CmdError::SYNTAX);
+        };
+        let end = End::named(word)?;
+        let count = match options {
+            [] => 1,
+            [word, number, rest @ ..] if word.eq_ignore_ascii_case(b"COUNT") => {
+                let count = at_least_1(number, CmdError::COUNT_NOT_POSITIVE)?;
+                if !rest.is_empty() {
+                    return Err(CmdError::SYNTAX);
+                }
+                count
             }
-            count
-        }
-        _ => return Err(CmdError::SYNTAX),
-    };
-    for key in &ctx.args[2..2 + keys] {
+            _ => return Err(CmdError::SYNTAX),
+        };
+        Ok(PopMany { keys, end, count })
+    }
+}
+
+/// Pops from the first key that holds a list, and replies. Writes nothing and returns `false` if none does.
+pub(super) fn pop_many(ctx: &mut Ctx, request: &PopMany) -> Result<bool, CmdError> {
+    for key in request.keys {
         let Some(entry) = ctx.ks.write(ctx.session.db, key) else {
             continue;
         };
         entry.list()?;
         ctx.out.array(2);
         ctx.out.bulk(key);
-        pop_range(ctx, key, end, count)?;
-        return Ok(Outcome::Done);
+        pop_range(ctx, key, request.end, request.count)?;
+        return Ok(true);
     }
-    ctx.out.null_array();
+    Ok(false)
+}
+
+fn lmpop(ctx: &mut Ctx) -> CmdResult {
+    let request = PopMany::parse(&ctx.args[1..])?;
+    if !pop_many(ctx, &request)? {
+        ctx.out.null_array();
+    }
     Ok(Outcome::Done)
 }
 

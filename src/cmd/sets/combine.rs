@@ -136,7 +136,7 @@ fn store(ctx: &mut Ctx, key: &[u8], set: Set, event: &'static str) -> CmdResult 
     if len == 0 {
         ctx.ks.delete(db, key);
     } else {
-        ctx.ks.set(db, key, Value::Set(Box::new(set)), false);
+        ctx.ks.set(db, key, Value::Set(set), false);
         ctx.changed(key, EventClass::SET, event, 1);
     }
     ctx.out.len(len);
@@ -144,7 +144,7 @@ fn store(ctx: &mut Ctx, key: &[u8], set: Set, event: &'static str) -> CmdResult 
 }
 
 /// The sets to intersect, the smallest first; `None` if one is missing, and so the intersection is empty.
-fn by_size<'k>(sets: Vec<Option<&'k Set>>) -> Option<Vec<&'k Set>> {
+fn by_size(sets: Vec<Option<&Set>>) -> Option<Vec<&Set>> {
     let mut sets: Vec<&Set> = sets.into_iter().collect::<Option<_>>()?;
     sets.sort_by_key(|set| set.len());
     Some(sets)

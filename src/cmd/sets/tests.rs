@@ -264,8 +264,9 @@ fn combinations_agree_with_a_model() {
         for key in 0..4 {
             let scale = [3, 30, 300][rng.random_range(0..3)];
             let (size, kind) = (rng.random_range(0..scale), rng.random_range(0..3));
-            let member =
-                |n: u32| if kind == 0 || (kind == 1 && n % 2 == 0) { n.to_string() } else { format!("m{n}") };
+            let member = |n: u32| {
+                if kind == 0 || (kind == 1 && n.is_multiple_of(2)) { n.to_string() } else { format!("m{n}") }
+            };
             let members: BTreeSet<String> =
                 (0..size).map(|_| member(rng.random_range(0..size * 2))).collect();
             for member in &members {

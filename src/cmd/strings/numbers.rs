@@ -108,18 +108,14 @@ fn add(ctx: &mut Ctx, delta: i64) -> CmdResult {
     let (db, key) = (ctx.session.db, ctx.args[1]);
     let sum = match ctx.ks.write(db, key) {
         Some(mut entry) => {
-            if let Some(stored) = entry.int_mut() {
-                *stored = stored.checked_add(delta).ok_or(CmdError::OVERFLOW)?;
-                *stored
-            } else {
-                let old = match entry.get().value() {
-                    ValueRef::Str(text) => parse_i64(text).ok_or(CmdError::NOT_INTEGER)?,
-                    _ => return Err(CmdError::WRONG_TYPE),
-                };
-                let sum = old.checked_add(delta).ok_or(CmdError::OVERFLOW)?;
-                entry.set_value(Value::Int(sum));
-                sum
-            }
+            let old = match entry.get().value() {
+                ValueRef::Int(n) => n,
+                ValueRef::Str(text) => parse_i64(text).ok_or(CmdError::NOT_INTEGER)?,
+                _ => return Err(CmdError::WRONG_TYPE),
+            };
+            let sum = old.checked_add(delta).ok_or(CmdError::OVERFLOW)?;
+            entry.set_int(sum);
+            sum
         }
         None => {
             ctx.ks.set(db, key, Value::Int(delta), false);

@@ -167,7 +167,7 @@ fn other_types_are_refused() {
     use crate::db::value::Value;
     use crate::types::zset::ZSet;
     let mut space = Space::new();
-    let zset = Box::new(ZSet::new(space.ks.seed()));
+    let zset = ZSet::new(space.ks.seed());
     space.ks.set(0, b"z", Value::ZSet(zset), false);
     for line in [
         "GET z",

@@ -126,7 +126,7 @@ impl AddOptions {
         {
             rest = more;
         }
-        if rest.is_empty() || rest.len() % 2 != 0 {
+        if rest.is_empty() || !rest.len().is_multiple_of(2) {
             return Err(CmdError::SYNTAX);
         }
         if self.nx && self.xx {
@@ -209,7 +209,7 @@ pub(in crate::cmd) fn add<'m>(
         None if options.xx => return reply_added(ctx, options, 0, 0, None),
         None => {
             let first_len = pairs.clone().next().map_or(0, |(_, member)| member.len());
-            let make = |seed| Value::ZSet(Box::new(ZSet::for_members(pairs.len(), first_len, &limits, seed)));
+            let make = |seed| Value::ZSet(ZSet::for_members(pairs.len(), first_len, &limits, seed));
             ctx.ks.write_or_create(db, key, make).0.zset()?
         }
     };

@@ -1,14 +1,20 @@
-//! Finds the keys in a command line by the command's key specifications. Touches cmd's declarations only.
+//! Finds the keys in a command line by the command's key specifications, or by hand where those do not tell all.
+//! Touches its siblings' declarations only.
 
 use crate::base::num::parse_i64;
+use crate::cmd::registry::Command;
 use crate::cmd::spec::{Begin, Find, KeyFlags, KeySpec};
-use crate::exec::registry::Command;
 
 /// The place of a key among the arguments, and what the command does with it.
 pub type Key = (usize, KeyFlags);
 
 /// The keys in `args`, the command's name included. `None` if the line does not fit the specifications.
 pub fn keys_of(command: &Command, args: &[&[u8]]) -> Option<Vec<Key>> {
+    if command.keys.iter().any(is_vague)
+        && let Some(keys) = by_hand(command, args)
+    {
+        return Some(keys);
+    }
     let mut keys = Vec::new();
     for spec in command.keys {
         if spec.flags.any(KeyFlags::NOT_KEY) {
@@ -18,6 +24,95 @@ pub fn keys_of(command: &Command, args: &[&[u8]]) -> Option<Vec<Key>> {
         find(spec, args, begin, &mut keys)?;
     }
     Some(keys)
+}
+
+/// Whether the command may touch keys whose names its line does not show.
+pub fn has_hidden_keys(command: &Command) -> bool {
+    command.keys.iter().any(|spec| matches!(spec.begin, Begin::Unknown))
+}
+
+/// Whether a specification does not find all keys, or not what happens to them.
+fn is_vague(spec: &KeySpec) -> bool {
+    spec.flags.any(KeyFlags::VARIABLE_FLAGS.or(KeyFlags::INCOMPLETE)) || matches!(spec.begin, Begin::Unknown)
+}
+
+/// The keys of the commands with vague specifications. The line is not checked: what is wrong with it is for the
+/// command to say.
+fn by_hand(command: &Command, args: &[&[u8]]) -> Option<Vec<Key>> {
+    if args.len() < 2 {
+        return None;
+    }
+    match command.full_name.as_str() {
+        "set" => Some(vec![(1, set_flags(args))]),
+        "bitfield" => Some(vec![(1, bitfield_flags(args))]),
+        "sort" => Some(sort_keys(args)),
+        "sort_ro" => Some(vec![(1, KeyFlags::RO_ACCESS)]),
+        "migrate" => Some(migrate_keys(args)),
+        _ => None,
+    }
+}
+
+fn is(word: &[u8], name: &str) -> bool {
+    word.eq_ignore_ascii_case(name.as_bytes())
+}
+
+/// SET reads the old value only with GET.
+fn set_flags(args: &[&[u8]]) -> KeyFlags {
+    let reads = args.iter().skip(3).any(|arg| is(arg, "get"));
+    if reads { KeyFlags::RW_ACCESS_UPDATE } else { KeyFlags::OW_UPDATE }
+}
+
+/// BITFIELD with nothing but GET changes nothing.
+fn bitfield_flags(args: &[&[u8]]) -> KeyFlags {
+    let mut rest = &args[2..];
+    loop {
+        rest = match rest {
+            [] => return KeyFlags::RO_ACCESS,
+            [word, _, _, rest @ ..] if is(word, "get") => rest,
+            [word, _, rest @ ..] if is(word, "overflow") => rest,
+            _ => return KeyFlags::RW_ACCESS_UPDATE,
+        };
+    }
+}
+
+/// SORT may store: the last STORE counts.
+fn sort_keys(args: &[&[u8]]) -> Vec<Key> {
+    let mut keys = vec![(1, KeyFlags::RO_ACCESS)];
+    let mut index = 2;
+    while index < args.len() {
+        let word = args[index];
+        if is(word, "limit") {
+            index += 2;
+        } else if is(word, "get") || is(word, "by") {
+            index += 1;
+        } else if is(word, "store") && index + 1 < args.len() {
+            keys.truncate(1);
+            keys.push((index + 1, KeyFlags::OW_UPDATE));
+        }
+        index += 1;
+    }
+    keys
+}
+
+/// MIGRATE moves one key, or, if that one is empty, those behind KEYS.
+fn migrate_keys(args: &[&[u8]]) -> Vec<Key> {
+    let mut index = 6;
+    while index < args.len() {
+        let word = args[index];
+        if is(word, "keys") {
+            let several = args[3].is_empty();
+            let keys = if several { index + 1..args.len() } else { 0..0 };
+            return keys.map(|index| (index, KeyFlags::RW_ACCESS_DELETE)).collect();
+        }
+        index += if is(word, "auth") {
+            2
+        } else if is(word, "auth2") {
+            3
+        } else {
+            1
+        };
+    }
+    if args.len() > 3 { vec![(3, KeyFlags::RW_ACCESS_DELETE)] } else { Vec::new() }
 }
 
 fn begin(spec: &KeySpec, args: &[&[u8]]) -> Option<usize> {

@@ -1,5 +1,5 @@
 //! The registry: every command and sub-command of all families, flattened from their declarations, and the look-up by
-//! name. Touches cmd's declarations only.
+//! name. Touches its siblings' declarations only.
 
 use crate::base::error::CmdError;
 use crate::cmd::ctx::DataFn;
@@ -18,6 +18,8 @@ pub enum Handler {
 
 /// A command as the executor knows it. Indices into the registry identify commands everywhere.
 pub struct Command {
+    /// Its place in the registry.
+    pub index: u16,
     /// Name in lower case; a sub-command's own word.
     pub name: &'static str,
     /// `get`, or `client|setname`.
@@ -123,6 +125,7 @@ impl Registry {
             None => spec.name.to_owned(),
         };
         self.commands.push(Command {
+            index,
             name: spec.name,
             full_name,
             summary: spec.summary,
