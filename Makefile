@@ -4,7 +4,7 @@
 # under a minute), FUZZ_SECONDS (per fuzz target), CI=true (a judge that cannot run is a failure).
 
 .DEFAULT_GOAL := help
-.PHONY: help run release test check bench bench-memory fuzz docs suite differ clients install
+.PHONY: help run release test check bench bench-memory bench-latency fuzz docs suite differ clients install
 
 CARGO ?= cargo
 PYTHON ?= python3
@@ -33,6 +33,9 @@ bench: release ## redis-benchmark, redae beside Redis, into bench/results/ (QUIC
 
 bench-memory: release ## bytes per stored item, redae beside Redis (QUICK=1: a tenth of the data)
 	$(PYTHON) bench/memory.py $(if $(QUICK),--quick) $(ARGS)
+
+bench-latency: release ## the longest PING while a database grows to 5,000,000 keys, beside Redis
+	$(PYTHON) bench/latency.py $(ARGS)
 
 fuzz: ## every fuzz target for FUZZ_SECONDS (60); needs cargo-fuzz and a nightly toolchain
 	@command -v cargo-fuzz >/dev/null || \

@@ -46,6 +46,20 @@ pub struct Denial {
     pub arg: usize,
 }
 
+impl Reason {
+    /// What was missing, in words for the client.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            Reason::Command => "no permission to execute the command or subcommand",
+            Reason::Key => "no permission to touch the specified keys",
+            Reason::Channel => {
+                "no permission to access one of the channels used as argument to the command"
+            }
+            Reason::Auth => "no permission",
+        }
+    }
+}
+
 impl Denial {
     /// What to tell the client, without the code word.
     pub fn text(self, user: &[u8], command: &Command) -> Vec<u8> {

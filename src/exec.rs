@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::acl::{AccessControl, Denial};
 use crate::ae::Clock;
 use crate::base::Rand;
 use crate::base::config::Config;
@@ -34,6 +35,21 @@ pub struct CommandStats {
     pub failed: u64,
 }
 
+/// Why a gate does not let a command through.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refusal {
+    /// The error to reply.
+    Error(CmdError),
+    /// The user lacks a right, which ACL LOG is to record.
+    Denied(Denial),
+}
+
+impl From<CmdError> for Refusal {
+    fn from(error: CmdError) -> Refusal {
+        Refusal::Error(error)
+    }
+}
+
 /// Everything that commands over data work on.
 pub struct Engine {
     /// The databases.
@@ -44,6 +60,8 @@ pub struct Engine {
     pub rng: Rand,
     /// All commands.
     pub registry: Registry,
+    /// Users and their rights.
+    pub acl: AccessControl,
     /// One for each command of the registry.
     pub stats: Vec<CommandStats>,
     /// Error replies by code.
@@ -58,11 +76,13 @@ impl Engine {
     /// An engine over empty databases.
     pub fn new(ks: Keyspace, config: Config, rng: Rand, registry: Registry) -> Engine {
         let stats = vec![CommandStats::default(); registry.len()];
+        let acl = AccessControl::new(&registry);
         Engine {
             ks,
             config,
             rng,
             registry,
+            acl,
             stats,
             errors: BTreeMap::new(),
             error_replies: 0,
@@ -73,13 +93,24 @@ impl Engine {
     /// Lets a command through, or says why not. The order of the gates is Redis's: it decides which of several errors
     /// a client sees.
     #[inline]
-    pub fn admit(&self, command: &Command, session: &Session, argc: usize) -> Result<(), CmdError> {
-        if !command.fits(argc) {
-            return Err(CmdError::arity(&command.full_name));
+    pub fn admit(&self, command: &Command, session: &mut Session, args: &[&[u8]]) -> Result<(), Refusal> {
+        if !command.fits(args.len()) {
+            return Err(CmdError::arity(&command.full_name).into());
         }
-        if !session.authenticated && !command.flags.any(Flags::NO_AUTH) {
-            return Err(CmdError::NO_AUTH);
+        if !session.authenticated && !command.flags.any(Flags::NO_AUTH) && self.acl.users.login_required() {
+            return Err(CmdError::NO_AUTH.into());
         }
+        if session.flags.any(SessionFlags::RESTRICTED) {
+            self.check_rights(command, session, args).map_err(Refusal::Denied)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the client's user may run a command. What a command needs to know about the rights is noted in the
+    /// session.
+    pub fn check_rights(&self, command: &Command, session: &mut Session, args: &[&[u8]]) -> Result<(), Denial> {
+        let permit = self.acl.users.check(&session.user, command, args)?;
+        session.flags.set(SessionFlags::READS_SOME_KEYS, !permit.reads_all_keys);
         Ok(())
     }
 
@@ -165,6 +196,7 @@ impl Engine {
         self.errors.clear();
         self.error_replies = 0;
         self.commands_processed = 0;
+        self.acl.log.reset_counts();
         self.ks.stats = Default::default();
     }
 }

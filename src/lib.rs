@@ -2,12 +2,13 @@
 //! its arrow (and `base`), which `tests/tidy.rs` checks:
 //!
 //! ```text
-//! main → server → exec → cmd → db → types → base
+//! main → server → exec → acl → cmd → db → types → base
 //!        server → {net → {ae, proto}, registry}      exec → {ae, proto, db}      cmd → {db, types, proto}
 //! ```
 //!
 //! `docs/architecture.md` is the tour.
 
+pub mod acl;
 pub mod ae;
 pub mod base;
 pub mod cmd;

@@ -59,9 +59,9 @@ fn answer_at_once(args: &[Vec<u8>]) -> Option<ExitCode> {
 }
 
 fn serve(args: &[Vec<u8>]) -> Result<(), String> {
-    let (config, file) = startup::configure(args)?;
+    let startup = startup::configure(args)?;
     let seed = rand::rngs::OsRng.try_next_u64().map_err(|error| format!("redae: no randomness: {error}"))?;
-    let mut server = Server::start(config, file, seed)?;
+    let mut server = Server::start(startup, seed)?;
     server.run().map_err(|error| format!("redae: the event loop failed: {error}"))?;
     server.close();
     Ok(())

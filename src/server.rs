@@ -27,6 +27,8 @@ use crate::registry::pubsub::PubSub;
 use crate::registry::watch::Watches;
 use crate::types::table::Seed;
 
+#[path = "server/acl.rs"]
+mod acl;
 #[path = "server/blocking.rs"]
 mod blocking;
 #[path = "server/client.rs"]
@@ -363,4 +365,4 @@ fn write_help(server: &mut Server, slot: usize, lines: Vec<String>) {
 
 /// The families of commands over the whole server.
 const FAMILIES: &[&[crate::cmd::spec::CommandSpec<ServerFn>]] =
-    &[client::SPECS, command::SPECS, config::SPECS, info::SPECS, login::SPECS, multi::SPECS, pubsub::SPECS];
+    &[acl::SPECS, client::SPECS, command::SPECS, config::SPECS, info::SPECS, login::SPECS, multi::SPECS, pubsub::SPECS];

@@ -14,8 +14,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("net", &["base", "ae", "proto"]),
     ("db", &["base", "types"]),
     ("cmd", &["base", "proto", "types", "db"]),
-    ("exec", &["base", "ae", "proto", "types", "db", "cmd"]),
-    ("server", &["base", "ae", "proto", "registry", "types", "net", "db", "cmd", "exec"]),
+    ("acl", &["base", "cmd"]),
+    ("exec", &["base", "ae", "acl", "proto", "types", "db", "cmd"]),
+    ("server", &["base", "acl", "ae", "proto", "registry", "types", "net", "db", "cmd", "exec"]),
     ("lib", &[]),
     ("main", &["server"]),
 ];

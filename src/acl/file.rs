@@ -32,6 +32,23 @@ impl Users {
         Ok(users)
     }
 
+    /// Makes a user from the rules of a `user` line in redis.conf, or makes it anew. An error is the rule that is wrong,
+    /// and why.
+    pub fn define(
+        &mut self,
+        name: &[u8],
+        rules: &[&[u8]],
+        context: RuleContext,
+    ) -> Result<(), (Vec<u8>, RuleError)> {
+        let rules = merge_selectors(rules).map_err(|open| (rules[open].to_vec(), RuleError::Syntax))?;
+        let mut user = User::new(context);
+        for rule in rules {
+            user.apply(&rule, context).map_err(|error| (rule, error))?;
+        }
+        self.0.insert(name.to_vec(), user);
+        Ok(())
+    }
+
     fn add_line(
         &mut self,
         line: &[u8],

@@ -252,6 +252,46 @@ impl CmdError {
         "ERR AUTH <password> called without any password configured for the default user. Are you sure your \
          configuration is correct?",
     );
+    /// ACL SETUSER of a name that cannot stand in an ACL file.
+    pub const USER_NAME_BLANKS: CmdError =
+        CmdError::fixed("ERR Usernames can't contain spaces or null characters");
+    /// ACL DELUSER default.
+    pub const DEFAULT_USER_STAYS: CmdError = CmdError::fixed("ERR The 'default' user cannot be removed");
+    /// ACL GENPASS with a size out of range.
+    pub const GENPASS_BITS: CmdError = CmdError::fixed(
+        "ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096",
+    );
+    /// The system gives no random numbers.
+    pub const NO_RANDOMNESS: CmdError = CmdError::fixed("ERR no randomness");
+    /// ACL LOAD or ACL SAVE without `aclfile`.
+    pub const NO_ACL_FILE: CmdError = CmdError::fixed(
+        "ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER \
+         command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store \
+         users in the Redis configuration.",
+    );
+    /// The ACL file could not be written.
+    pub const ACL_SAVE_FAILED: CmdError = CmdError::fixed(
+        "ERR There was an error trying to save the ACLs. Please check the server logs for more information",
+    );
+    /// SORT BY by a user who may not read every key.
+    pub const SORT_BY_DENIED: CmdError =
+        CmdError::fixed("ERR BY option of SORT denied due to insufficient ACL permissions.");
+    /// SORT GET by a user who may not read every key.
+    pub const SORT_GET_DENIED: CmdError =
+        CmdError::fixed("ERR GET option of SORT denied due to insufficient ACL permissions.");
+    /// Protected mode: no password, and the client is not on this machine. The connection is closed after this.
+    pub const PROTECTED_MODE: CmdError = CmdError::fixed(
+        "DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the \
+         default user. In this mode connections are only accepted from the loopback interface. If you want to connect \
+         from external computers to Redis you may adopt one of the following solutions: 1) Just disable protected mode \
+         sending the command 'CONFIG SET protected-mode no' from the loopback interface by connecting to Redis from the \
+         same host the server is running, however MAKE SURE Redis is not publicly accessible from internet if you do \
+         so. Use CONFIG REWRITE to make this change permanent. 2) Alternatively you can just disable the protected mode \
+         by editing the Redis configuration file, and setting the protected mode option to 'no', and then restarting \
+         the server. 3) If you started the server manually just for testing, restart it with the '--protected-mode no' \
+         option. 4) Set up an authentication password for the default user. NOTE: You only need to do one of the above \
+         things in order for the server to start accepting connections from the outside.",
+    );
     /// HELLO asked for a protocol other than 2 or 3.
     pub const NO_PROTO: CmdError = CmdError::fixed("NOPROTO unsupported protocol version");
     /// HELLO's version is not a number.
@@ -305,6 +345,14 @@ impl CmdError {
     /// Wrong number of arguments; `full_name` is `get` or `client|setname`.
     pub fn arity(full_name: &str) -> CmdError {
         CmdError::new(format!("ERR wrong number of arguments for '{full_name}' command"))
+    }
+
+    /// A queued command that the user may not run any more when its transaction runs.
+    pub fn rights_changed(explanation: &str) -> CmdError {
+        CmdError::new(format!(
+            "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command \
+             is no longer allowed for the following reason: {explanation}"
+        ))
     }
 
     /// A command nobody knows. Redis shows the first 128 bytes of the name and of the arguments.

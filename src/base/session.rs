@@ -41,6 +41,10 @@ impl SessionFlags {
     pub const MONITOR: SessionFlags = SessionFlags(1 << 13);
     /// A command of a blocked client is being tried again.
     pub const RETRYING: SessionFlags = SessionFlags(1 << 14);
+    /// The user may not do everything: rights are to be checked.
+    pub const RESTRICTED: SessionFlags = SessionFlags(1 << 20);
+    /// The user may not read every key, which matters to a running command that reads keys its line does not name.
+    pub const READS_SOME_KEYS: SessionFlags = SessionFlags(1 << 21);
     /// Speaks RESP3.
     pub const RESP3: SessionFlags = SessionFlags(1 << 7);
 

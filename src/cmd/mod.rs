@@ -7,6 +7,7 @@
 pub mod bitmap;
 pub mod connection;
 pub mod ctx;
+pub mod geo;
 pub mod hashes;
 pub mod help;
 pub mod hyperloglog;
@@ -31,7 +32,12 @@ pub const FAMILIES: &[&[CommandSpec<DataFn>]] = &[
     bitmap::SPECS,
     bitmap::bitfield::SPECS,
     connection::SPECS,
+    geo::SPECS,
+    geo::search::SPECS,
     hashes::SPECS,
+    hashes::combined::SPECS,
+    hashes::expiry::SPECS,
+    hashes::pick::SPECS,
     hyperloglog::SPECS,
     keys::SPECS,
     keys::databases::SPECS,

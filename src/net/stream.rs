@@ -18,6 +18,15 @@ pub enum Stream {
 }
 
 impl Stream {
+    /// Whether the peer is on this machine.
+    pub fn is_local(&self) -> bool {
+        match self {
+            // A peer that is gone has no address; it is found out when it is read from.
+            Stream::Tcp(s) => s.peer_addr().is_ok_and(|peer| peer.ip().to_canonical().is_loopback()),
+            Stream::Unix(_) => true,
+        }
+    }
+
     /// Reads once into `buffer`. 0 is the end of the stream.
     #[inline]
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -179,6 +179,14 @@ impl Server {
         let args: Vec<&[u8]> = waiting.args.iter().map(Vec::as_slice).collect();
         // It was found when it began to wait, and commands do not go away.
         let Ok(index) = self.engine.registry.resolve(&args) else { return };
+        let command = self.engine.registry.get(index);
+        // Rights may have been taken away since it began to wait.
+        if let Err(refusal) = self.engine.admit(command, &mut self.clients.get_mut(slot).session, &args) {
+            self.clients.get_mut(slot).session.flags.set(SessionFlags::RETRYING, false);
+            self.turn_away(slot, index, refusal, &args);
+            self.unblock(slot);
+            return;
+        }
         let before = self.engine.stats_of(index);
         self.call(slot, index, &args, None);
         let served = self.engine.stats_of(index) != before;

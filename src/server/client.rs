@@ -504,7 +504,7 @@ struct KillFilter {
 }
 
 impl KillFilter {
-    fn parse(args: &[&[u8]]) -> Result<KillFilter, CmdError> {
+    fn parse(server: &Server, args: &[&[u8]]) -> Result<KillFilter, CmdError> {
         let mut filter = KillFilter { spare_me: true, ..KillFilter::default() };
         let mut rest = args;
         while let [word, value, more @ ..] = rest {
@@ -517,7 +517,7 @@ impl KillFilter {
             } else if is("type") {
                 filter.class = Some(class(value)?);
             } else if is("user") {
-                if *value != b"default" {
+                if server.engine.acl.users.get(value).is_none() {
                     let mut text = b"ERR No such user '".to_vec();
                     text.extend_from_slice(value);
                     text.push(b'\'');
@@ -567,7 +567,7 @@ fn client_kill(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), C
         let addr = Some(String::from_utf8_lossy(args[2]).into_owned());
         KillFilter { addr, ..KillFilter::default() }
     } else {
-        KillFilter::parse(&args[2..])?
+        KillFilter::parse(server, &args[2..])?
     };
     let mut killed = 0;
     for other in server.clients.slots_by_id() {

@@ -132,6 +132,9 @@ impl Server {
         }
         self.engine.config = config;
         self.note_wanted_events();
+        if touched("requirepass") {
+            self.apply_requirepass();
+        }
         Ok(())
     }
 

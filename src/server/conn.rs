@@ -7,6 +7,7 @@ use crate::base::limits::{ACCEPTS_PER_TURN_MAX, COMMANDS_PER_TURN_MAX, REPLY_BYT
 use crate::base::error::CmdError;
 use crate::base::session::SessionFlags;
 use crate::cmd::spec::Flags;
+use crate::exec::Refusal;
 use crate::exec::registry::Handler;
 use crate::net::clients::{Clients, Received};
 use crate::net::stream::Stream;
@@ -66,23 +67,32 @@ impl Server {
 
     fn welcome(&mut self, stream: Stream) {
         self.stats.connections_received += 1;
-        if self.clients.len() >= self.engine.config.maxclients as usize {
+        if let Some(error) = self.unwelcome(&stream) {
             self.stats.connections_rejected += 1;
-            let mut message = b"-".to_vec();
-            message.extend_from_slice(CmdError::MAX_CLIENTS.text());
-            message.extend_from_slice(b"\r\n");
-            Clients::refuse(&stream, &message);
+            Clients::refuse(&stream, &[b"-", error.text(), b"\r\n"].concat());
             return;
         }
         // A connection that is gone already shows that on its first read.
         let _ = stream.tune(self.engine.config.tcp_keepalive as u64);
         let unix = matches!(stream, Stream::Unix(_));
-        let authenticated = self.engine.config.requirepass.is_empty();
         let now_ms = self.engine.ks.now_ms;
-        match self.clients.add(stream, authenticated, now_ms, &self.poller) {
-            Ok(slot) => self.clients.get_mut(slot).session.flags.set(SessionFlags::UNIX_SOCKET, unix),
+        match self.clients.add(stream, false, now_ms, &self.poller) {
+            Ok(slot) => {
+                self.clients.get_mut(slot).session.flags.set(SessionFlags::UNIX_SOCKET, unix);
+                self.become_default(slot);
+            }
             Err(error) => self.log.warning(&format!("Registering a client: {error}")),
         }
+    }
+
+    /// Why a connection is not taken in.
+    fn unwelcome(&self, stream: &Stream) -> Option<CmdError> {
+        let config = &self.engine.config;
+        if self.clients.len() >= config.maxclients as usize {
+            return Some(CmdError::MAX_CLIENTS);
+        }
+        let open = config.protected_mode && self.engine.acl.users.default_user().has_no_password();
+        (open && !stream.is_local()).then_some(CmdError::PROTECTED_MODE)
     }
 
     /// Reads once from a client and runs what has come in whole.
@@ -200,7 +210,7 @@ impl Server {
             let client = self.clients.get_mut(slot);
             let bounds = Bounds {
                 bulk_bytes_max: self.engine.config.proto_max_bulk_len as i64,
-                authenticated: client.session.authenticated,
+                authenticated: client.session.authenticated || !self.engine.acl.users.login_required(),
             };
             let request = &data[used..];
             match client.parser.parse(request, bounds, arguments) {
@@ -280,8 +290,8 @@ impl Server {
         };
         let command = self.engine.registry.get(index);
         let client = self.clients.output(slot);
-        if let Err(error) = self.engine.admit(command, &client.session, args.len()) {
-            return self.refuse(slot, Some(index), &error);
+        if let Err(refusal) = self.engine.admit(command, &mut client.session, args) {
+            return self.turn_away(slot, index, refusal, args);
         }
         if client.session.flags.any(SPECIAL_STATES) || self.pause.active() {
             match self.special_gates(slot, index, args) {
@@ -376,6 +386,16 @@ impl Server {
             flags.set(SessionFlags::REPLY_SKIP_NEXT, false);
             self.discard = Sink::new();
         }
+    }
+
+    /// Answers a command that a gate did not let through.
+    #[cold]
+    pub(super) fn turn_away(&mut self, slot: usize, index: u16, refusal: Refusal, args: &[&[u8]]) {
+        let error = match refusal {
+            Refusal::Error(error) => error,
+            Refusal::Denied(denial) => self.note_denial(slot, index, denial, args),
+        };
+        self.refuse(slot, Some(index), &error);
     }
 
     #[cold]

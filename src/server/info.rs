@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::acl::Reason;
 use crate::base::error::CmdError;
 use crate::base::num::format_human_bytes;
 use crate::cmd::spec::{Acl, CommandSpec, Flags, Group};
@@ -158,6 +159,10 @@ fn stats_section(server: &Server, text: &mut String) {
     line(text, "total_error_replies", engine.error_replies);
     line(text, "client_query_buffer_limit_disconnections", stats.query_buffer_limit_disconnections);
     line(text, "client_output_buffer_limit_disconnections", stats.output_buffer_limit_disconnections);
+    for reason in [Reason::Auth, Reason::Command, Reason::Key, Reason::Channel] {
+        let word = if reason == Reason::Command { "cmd" } else { reason.word() };
+        line(text, &format!("acl_access_denied_{word}"), engine.acl.log.count(reason));
+    }
 }
 
 fn cpu_section(_: &Server, text: &mut String) {

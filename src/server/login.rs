@@ -1,5 +1,6 @@
 //! Logging in and out, and agreeing on a protocol: AUTH, HELLO, RESET, QUIT.
 
+use crate::acl::DEFAULT_USER;
 use crate::base::error::CmdError;
 use crate::base::num::parse_i64;
 use crate::base::session::SessionFlags;
@@ -83,33 +84,10 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
     },
 ];
 
-/// The only user there is so far.
-const DEFAULT_USER: &[u8] = b"default";
-
-/// Whether name and password are right. Takes the same time wherever the password differs.
-fn credentials_fit(server: &Server, user: &[u8], password: &[u8]) -> bool {
-    let wanted = &server.engine.config.requirepass;
-    if user != DEFAULT_USER {
-        return false;
-    }
-    if wanted.is_empty() {
-        // The default user without a password lets everybody in.
-        return true;
-    }
-    let differing = wanted.iter().zip(password).fold(0, |acc, (a, b)| acc | (a ^ b));
-    differing == 0 && wanted.len() == password.len()
-}
-
-fn log_in(server: &mut Server, slot: usize, user: &[u8]) {
-    let session = &mut server.clients.get_mut(slot).session;
-    session.authenticated = true;
-    session.user = user.to_vec();
-}
-
 fn auth(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
     let (user, password) = match args {
         [_, password] => {
-            if server.engine.config.requirepass.is_empty() {
+            if server.engine.acl.users.default_user().has_no_password() {
                 return Err(CmdError::AUTH_WITHOUT_PASSWORD);
             }
             (DEFAULT_USER, *password)
@@ -117,10 +95,7 @@ fn auth(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError
         [_, user, password] => (*user, *password),
         _ => return Err(CmdError::SYNTAX),
     };
-    if !credentials_fit(server, user, password) {
-        return Err(CmdError::WRONG_PASS);
-    }
-    log_in(server, slot, user);
+    server.log_in(slot, user, password, args[0])?;
     server.reply(slot).ok();
     Ok(())
 }
@@ -169,10 +144,7 @@ fn hello(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdErro
         valid_name(name)?;
     }
     if let Some((user, password)) = options.login {
-        if !credentials_fit(server, user, password) {
-            return Err(CmdError::WRONG_PASS);
-        }
-        log_in(server, slot, user);
+        server.log_in(slot, user, password, args[0])?;
     }
     if !server.clients.get(slot).session.authenticated {
         return Err(CmdError::HELLO_NO_AUTH);
@@ -219,12 +191,11 @@ fn quit(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
 fn reset(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
     server.leave_multi(slot);
     server.unsubscribe_all(slot);
-    let authenticated = server.engine.config.requirepass.is_empty();
+    server.become_default(slot);
     let session = &mut server.clients.get_mut(slot).session;
-    session.flags = session.flags.only(SessionFlags::UNIX_SOCKET.or(SessionFlags::REPLY_SKIP));
+    let kept = SessionFlags::UNIX_SOCKET.or(SessionFlags::REPLY_SKIP).or(SessionFlags::RESTRICTED);
+    session.flags = session.flags.only(kept);
     session.db = 0;
-    session.authenticated = authenticated;
-    session.user = DEFAULT_USER.to_vec();
     session.name.clear();
     server.reply(slot).simple("RESET");
     Ok(())

@@ -4,6 +4,8 @@ use crate::base::error::CmdError;
 use crate::base::session::{ClientId, SessionFlags};
 use crate::cmd::spec::{Acl, CommandSpec, Flags, Group, KeyFlags, KeySpec};
 
+use crate::exec::Refusal;
+
 use super::{Server, ServerFn};
 
 /// The family's commands.
@@ -179,17 +181,24 @@ impl Server {
 
     /// Runs a queued command: the gates are asked again, since rights and memory may have changed.
     fn run_queued(&mut self, slot: usize, args: &[&[u8]]) {
-        let admitted = self.engine.registry.resolve(args).and_then(|index| {
-            let command = self.engine.registry.get(index);
-            self.engine.admit(command, &self.clients.get(slot).session, args.len()).map(|()| index)
-        });
-        match admitted {
-            Ok(index) => self.call(slot, index, args, None),
+        let index = match self.engine.registry.resolve(args) {
+            Ok(index) => index,
             Err(error) => {
                 self.engine.refused(None, &error);
-                self.reply(slot).error(&error);
+                return self.reply(slot).error(&error);
             }
-        }
+        };
+        let command = self.engine.registry.get(index);
+        let error = match self.engine.admit(command, &mut self.clients.get_mut(slot).session, args) {
+            Ok(()) => return self.call(slot, index, args, None),
+            Err(Refusal::Error(error)) => error,
+            Err(Refusal::Denied(denial)) => {
+                self.note_denial(slot, index, denial, args);
+                CmdError::rights_changed(denial.reason.explanation())
+            }
+        };
+        self.engine.refused(None, &error);
+        self.reply(slot).error(&error);
     }
 
     /// Ends all watching of a client.

@@ -8,15 +8,25 @@ use std::path::Path;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::ae::Id;
-use crate::base::config::{CommandLine, Config, Directives, args_to_config_lines};
+use crate::base::config::{CommandLine, Config, Directive, Directives, args_to_config_lines};
 use crate::base::limits::RESERVED_FILES;
 use crate::net::listen::{ListenError, Listener, listen_tcp, listen_unix};
 
 use super::log::Log;
 use super::{Listening, REDIS_VERSION, Server};
 
+/// What a server is started with.
+pub struct Startup {
+    /// The options.
+    pub config: Config,
+    /// The full path of the configuration file.
+    pub file: Option<String>,
+    /// The `user` lines.
+    pub users: Vec<Directive>,
+}
+
 /// Reads the configuration that the arguments name. An error is the whole text for the user.
-pub fn configure(args: &[Vec<u8>]) -> Result<(Config, Option<String>), String> {
+pub fn configure(args: &[Vec<u8>]) -> Result<Startup, String> {
     let line: CommandLine = args_to_config_lines(args);
     let file = match &line.file {
         Some(path) => {
@@ -45,14 +55,13 @@ pub fn configure(args: &[Vec<u8>]) -> Result<(Config, Option<String>), String> {
         .map_err(|error| error.report(REDIS_VERSION))?;
     refuse_unsupported(&directives)?;
     let file = file.map(|(path, _)| std::fs::canonicalize(&path).map_or(path, |p| p.display().to_string()));
-    Ok((config, file))
+    Ok(Startup { config, file, users: directives.users })
 }
 
 /// Directives that redae does not carry out must not be passed over in silence.
 fn refuse_unsupported(directives: &Directives) -> Result<(), String> {
     let refused = [
         (&directives.renames, "rename-command is not supported yet"),
-        (&directives.users, "users in the configuration are not supported yet"),
         (&directives.modules, "modules are not supported"),
         (&directives.module_options, "modules are not supported"),
     ];
@@ -105,7 +114,8 @@ pub fn listen_failure(error: &ListenError) -> String {
 
 impl Server {
     /// A server as its configuration says, listening. An error is the whole text for the user.
-    pub fn start(mut config: Config, config_file: Option<String>, seed: u64) -> Result<Server, String> {
+    pub fn start(startup: Startup, seed: u64) -> Result<Server, String> {
+        let Startup { mut config, file, users } = startup;
         let log = Log::new(config.loglevel, &config.logfile)
             .map_err(|error| format!("redae: cannot open the log file: {error}"))?;
         if !config.dir.is_empty() {
@@ -122,7 +132,8 @@ impl Server {
         let inert = config.inert_in_use();
         let mut server =
             Server::new(config, log, seed).map_err(|error| format!("redae: cannot start: {error}"))?;
-        server.config_file = config_file;
+        server.config_file = file;
+        server.load_users(&users)?;
         server.note_wanted_events();
         if let Some(message) = lowered {
             server.log.warning(&message);

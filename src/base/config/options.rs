@@ -196,7 +196,6 @@ const SECURITY: &[OptionSpec] = &[
         .doc("File with the users, for ACL LOAD and ACL SAVE."),
     int("acllog-max-len", I64, 128, field!(acllog_max_len)).doc("Entries that ACL LOG keeps."),
     one_of("acl-pubsub-default", "resetchannels", choice!(acl_pubsub_default: AclPubsubDefault))
-        .flags(INERT)
         .doc("Whether new users may use all channels or none."),
     one_of("enable-debug-command", "no", choice!(enable_debug_command: Permission))
         .flags(IMMUTABLE)

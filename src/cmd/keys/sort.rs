@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use crate::base::error::CmdError;
 use crate::base::num::parse_f64;
+use crate::base::session::SessionFlags;
 use crate::cmd::ctx::{CmdResult, Ctx, DataFn, Outcome};
 use crate::cmd::spec::{Acl, CommandSpec, Flags, Group, KeyFlags, KeySpec};
 use crate::db::keyspace::{EventClass, Keyspace};
@@ -139,6 +140,7 @@ impl<'a> Options<'a> {
             count: -1,
             store: None,
         };
+        let reads_some_keys = ctx.session.flags.any(SessionFlags::READS_SOME_KEYS);
         let mut at = 2;
         while at < ctx.args.len() {
             let values = ctx.args.len() - at - 1;
@@ -157,9 +159,15 @@ impl<'a> Options<'a> {
             } else if ctx.is_word(at, "by") && values >= 1 {
                 at += 1;
                 options.unsorted |= !ctx.args[at].contains(&b'*');
+                if reads_some_keys && ctx.args[at].contains(&b'*') {
+                    return Err(CmdError::SORT_BY_DENIED);
+                }
                 options.by = Some(Pattern::parse(ctx.args[at]));
             } else if ctx.is_word(at, "get") && values >= 1 {
                 at += 1;
+                if reads_some_keys {
+                    return Err(CmdError::SORT_GET_DENIED);
+                }
                 options.gets.push(Pattern::parse(ctx.args[at]));
             } else {
                 return Err(CmdError::SYNTAX);
