@@ -8,6 +8,7 @@ use crate::ae::Clock;
 use crate::base::Rand;
 use crate::base::config::Config;
 use crate::base::error::CmdError;
+use crate::base::histogram::Histogram;
 use crate::base::session::{Session, SessionFlags};
 use crate::cmd::ctx::{Block, Ctx, DataFn, Outcome};
 use crate::cmd::spec::Flags;
@@ -64,6 +65,15 @@ pub struct Engine {
     pub acl: AccessControl,
     /// One for each command of the registry.
     pub stats: Vec<CommandStats>,
+    /// One for each command of the registry; made when the command first runs while `latency-tracking` is on.
+    pub histograms: Vec<Option<Box<Histogram>>>,
+    /// Nanoseconds in 2³² clock ticks, see [`Engine::note_tick_rate`].
+    ns_per_giga_tick: u64,
+    /// A command that takes at least so many ticks is one that somebody wants to look at. One threshold serves the
+    /// slow log, the latency monitor and MONITOR, so that a command nobody looks at costs one comparison.
+    pub notice_from_ticks: u64,
+    /// How long the last command took if it reached the threshold, else 0.
+    noticed_ticks: u64,
     /// Error replies by code.
     pub errors: BTreeMap<Vec<u8>, u64>,
     /// Error replies in all.
@@ -76,6 +86,7 @@ impl Engine {
     /// An engine over empty databases.
     pub fn new(ks: Keyspace, config: Config, rng: Rand, registry: Registry) -> Engine {
         let stats = vec![CommandStats::default(); registry.len()];
+        let histograms = vec![None; registry.len()];
         let acl = AccessControl::new(&registry);
         Engine {
             ks,
@@ -84,6 +95,10 @@ impl Engine {
             registry,
             acl,
             stats,
+            histograms,
+            ns_per_giga_tick: 1 << 32,
+            notice_from_ticks: u64::MAX,
+            noticed_ticks: 0,
             errors: BTreeMap::new(),
             error_replies: 0,
             commands_processed: 0,
@@ -138,7 +153,7 @@ impl Engine {
         let result = match handler(&mut ctx) {
             Ok(Outcome::Done) => Ok(()),
             Ok(Outcome::Block(block)) if ctx.session.flags.any(SessionFlags::IN_EXEC) => {
-                block.otherwise.write(&mut ctx.out);
+                block.otherwise.write(false, &mut ctx.out);
                 Ok(())
             }
             Ok(Outcome::Block(block)) => return Some(block),
@@ -163,6 +178,33 @@ impl Engine {
             stats.failed += 1;
             self.count_error(&error);
         }
+        if self.config.latency_tracking {
+            let ns = self.nanoseconds(ticks);
+            match &mut self.histograms[command as usize] {
+                Some(histogram) => histogram.record(ns),
+                empty => empty.insert(Box::default()).record(ns),
+            }
+        }
+        if ticks >= self.notice_from_ticks {
+            self.noticed_ticks = ticks.max(1);
+        }
+    }
+
+    /// How many ticks the last command took, if that reached the threshold and has not been asked for yet.
+    #[inline]
+    pub fn take_noticed(&mut self) -> Option<u64> {
+        (self.noticed_ticks != 0).then(|| std::mem::take(&mut self.noticed_ticks))
+    }
+
+    /// Sets how fast the clock ticks.
+    pub fn note_tick_rate(&mut self, ticks_per_us: f64) {
+        self.ns_per_giga_tick = ((1u64 << 32) as f64 * 1_000.0 / ticks_per_us) as u64;
+    }
+
+    /// Ticks as nanoseconds.
+    #[inline]
+    pub fn nanoseconds(&self, ticks: u64) -> u64 {
+        ((u128::from(ticks) * u128::from(self.ns_per_giga_tick)) >> 32) as u64
     }
 
     /// How often a command has run.
@@ -193,6 +235,7 @@ impl Engine {
     /// Sets all statistics of commands and keys back.
     pub fn reset_stats(&mut self) {
         self.stats.fill(CommandStats::default());
+        self.histograms.fill(None);
         self.errors.clear();
         self.error_replies = 0;
         self.commands_processed = 0;

@@ -23,7 +23,10 @@ use crate::net::listen::Listener;
 use crate::proto::request::Arguments;
 use crate::proto::sink::Sink;
 use crate::registry::blocked::{Blocked, DbKey};
+use crate::registry::latency::LatencyMonitor;
 use crate::registry::pubsub::PubSub;
+use crate::registry::slowlog::SlowLog;
+use crate::registry::tracking::Tracking;
 use crate::registry::watch::Watches;
 use crate::types::table::Seed;
 
@@ -33,28 +36,52 @@ mod acl;
 mod blocking;
 #[path = "server/client.rs"]
 mod client;
+#[path = "server/cluster.rs"]
+mod cluster;
 #[path = "server/command.rs"]
 mod command;
 #[path = "server/config.rs"]
 mod config;
 #[path = "server/conn.rs"]
 mod conn;
+#[path = "server/debug.rs"]
+mod debug;
 #[path = "server/docs.rs"]
 pub mod docs;
 #[path = "server/info.rs"]
 mod info;
+#[path = "server/latency.rs"]
+mod latency;
 #[path = "server/log.rs"]
 pub mod log;
 #[path = "server/login.rs"]
 mod login;
+#[path = "server/memory.rs"]
+mod memory;
+#[path = "server/misc.rs"]
+mod misc;
+#[path = "server/monitor.rs"]
+mod monitor;
 #[path = "server/multi.rs"]
 mod multi;
+#[path = "server/observe.rs"]
+mod observe;
 #[path = "server/pubsub.rs"]
 mod pubsub;
+#[path = "server/reclaim.rs"]
+mod reclaim;
+#[path = "server/redact.rs"]
+mod redact;
+#[path = "server/replication.rs"]
+mod replication;
+#[path = "server/slowlog.rs"]
+mod slowlog;
 #[path = "server/startup.rs"]
 pub mod startup;
 #[path = "server/stats.rs"]
 mod stats;
+#[path = "server/tracking.rs"]
+mod tracking;
 
 use blocking::{Pause, Waiting};
 use log::Log;
@@ -85,6 +112,8 @@ pub struct Server {
     cron: Timer,
     /// Ticks of the timer since the start.
     cron_runs: u64,
+    /// When the loop last ended its sleep, in clock ticks.
+    awake_since_ticks: u64,
     /// The database with which the next expiry cycle begins.
     expire_from: usize,
     /// The buffer that all reads go into.
@@ -97,6 +126,9 @@ pub struct Server {
     turn_queue: Vec<usize>,
     signals: Option<mio::net::UnixStream>,
     pubsub: PubSub,
+    /// The clients that a message goes to; kept for its memory.
+    receivers: Vec<ClientId>,
+    tracking: Tracking,
     watches: Watches,
     blocked: Blocked,
     /// What each blocked client waits for.
@@ -106,12 +138,27 @@ pub struct Server {
     pause: Pause,
     /// The client whose command over the whole server is running.
     running: Option<usize>,
-    /// Pushes for that client, to go out behind its reply.
+    /// What that client is told about tracked keys, to go out behind its reply.
+    own_invalidations: Sink,
+    /// Other pushes for that client, to go out behind those.
     own_pushes: Sink,
     stats: ServerStats,
+    reclaim: reclaim::Reclaim,
+    /// Commands that took long.
+    slowlog: SlowLog,
+    /// Events that took long.
+    latency: LatencyMonitor,
+    /// Clients that see every command.
+    monitors: Vec<ClientId>,
+    /// See [`observe::AdoptedStart`].
+    adopted_start: observe::AdoptedStart,
+    /// What DEBUG has switched.
+    debug: debug::Switches,
     log: Log,
     /// Identifies this run of the server.
     run_id: String,
+    /// Identifies the history of the data for replicas.
+    repl_id: String,
     config_file: Option<String>,
     stopping: bool,
 }
@@ -124,12 +171,7 @@ impl Server {
         let (registry, server_fns) = Registry::new(crate::cmd::FAMILIES, FAMILIES);
         let mut ks = Keyspace::new(config.databases as usize, Seed(rand::Rng::random(&mut rng)));
         ks.now_ms = clock.wall_ms();
-        let run_id = format!(
-            "{:016x}{:016x}{:08x}",
-            rand::Rng::random::<u64>(&mut rng),
-            rand::Rng::random::<u64>(&mut rng),
-            rand::Rng::random::<u32>(&mut rng)
-        );
+        let (run_id, repl_id) = (random_id(&mut rng), random_id(&mut rng));
         let cron = Timer::new(clock.mono_us(), period(config.hz));
         Ok(Server {
             stats: ServerStats::new(ks.now_ms),
@@ -142,6 +184,7 @@ impl Server {
             clock,
             cron,
             cron_runs: 0,
+            awake_since_ticks: 0,
             expire_from: 0,
             read_buffer: vec![0; READ_BUFFER_BYTES].into_boxed_slice(),
             arguments: Arguments::default(),
@@ -150,22 +193,33 @@ impl Server {
             turn_queue: Vec::new(),
             signals: None,
             pubsub: PubSub::default(),
+            receivers: Vec::new(),
+            tracking: Tracking::default(),
             watches: Watches::default(),
             blocked: Blocked::default(),
             waiting: HashMap::new(),
             ready_keys: Vec::new(),
             pause: Pause::default(),
             running: None,
+            own_invalidations: Sink::new(),
             own_pushes: Sink::new(),
+            slowlog: SlowLog::default(),
+            latency: LatencyMonitor::default(),
+            monitors: Vec::new(),
+            adopted_start: observe::AdoptedStart::default(),
+            debug: debug::Switches::default(),
             log,
             run_id,
+            repl_id,
             config_file: None,
             stopping: false,
+            reclaim: reclaim::Reclaim::new(),
         })
     }
 
     /// Serves until it is told to stop.
     pub fn run(&mut self) -> io::Result<()> {
+        self.awake_since_ticks = self.clock.ticks();
         while !self.stopping {
             self.turn()?;
         }
@@ -176,6 +230,10 @@ impl Server {
 
     /// One turn of the loop. The order matters:
     fn turn(&mut self) -> io::Result<()> {
+        // What has changed in the last turn is told once, behind the replies of those who changed it.
+        if self.tracking.has_broadcasts() {
+            self.broadcast_invalidations();
+        }
         // Replies first: everything that was run in the last turn is answered before anybody new is heard, and most
         // clients never need a writable event.
         self.send_replies();
@@ -184,7 +242,10 @@ impl Server {
         // Sleep, unless somebody has more to read, to write or to connect.
         let wait = self.wait();
         let mut ready = std::mem::take(&mut self.ready);
+        self.stats.busy_ticks += self.clock.ticks().wrapping_sub(self.awake_since_ticks);
+        self.stats.turns += 1;
         self.poller.poll(wait, &mut ready)?;
+        self.awake_since_ticks = self.clock.ticks();
         // All of this turn happens at one time.
         self.refresh_time();
         for event in &ready {
@@ -199,11 +260,13 @@ impl Server {
         if self.cron.fire(now_us) {
             self.cron_tick();
         }
+        // Last, what all of the above has left to be freed, and what memory is short of.
+        self.reclaim_turn();
         Ok(())
     }
 
     fn wait(&self) -> Duration {
-        if self.clients.any_work() || !self.accept_more.is_empty() || self.stopping {
+        if self.clients.any_work() || !self.accept_more.is_empty() || self.stopping || self.has_to_evict() {
             return Duration::ZERO;
         }
         let cron = self.cron.wait(self.clock.mono_us());
@@ -219,6 +282,8 @@ impl Server {
             self.forget_watches(client);
             self.forget_blocked(client);
             self.pubsub.remove(client);
+            self.stop_monitoring(client);
+            self.forget_tracking(client);
         }
         if self.clients.free_closed(&self.poller) > 0 {
             self.retry_accepting();
@@ -292,9 +357,18 @@ impl Server {
 
     /// What is due `hz` times a second.
     fn cron_tick(&mut self) {
+        if self.debug.cron_paused {
+            return;
+        }
         self.cron_runs += 1;
+        self.note_observers();
         self.expire_keys();
+        if self.engine.ks.has_signals() {
+            self.pass_on_signals();
+        }
         self.engine_rehash();
+        self.reclaim_tick();
+        self.bound_tracking();
         self.tend_clients();
         self.retry_accepting();
         let stats = &mut self.stats;
@@ -306,6 +380,9 @@ impl Server {
 
     /// The expiry cycle, for at most a quarter of the time between two ticks.
     fn expire_keys(&mut self) {
+        if !self.debug.active_expire {
+            return;
+        }
         let effort = self.engine.config.active_expire_effort;
         let share_percent = 25 + 2 * (effort - 1).max(0) as u64;
         let budget_us = period(self.engine.config.hz).as_micros() as u64 * share_percent / 100;
@@ -314,6 +391,9 @@ impl Server {
             expire::cycle(&mut self.engine.ks, self.expire_from, expire::Effort::new(effort), || {
                 clock.mono_us() - start > budget_us
             });
+        let spent_us = self.clock.mono_us() - start;
+        self.stats.expire_cycle_us += spent_us;
+        self.latency_spike("expire-cycle", spent_us);
     }
 
     fn engine_rehash(&mut self) {
@@ -350,6 +430,11 @@ impl Server {
     }
 }
 
+/// 40 hexadecimal digits by chance.
+fn random_id(rng: &mut Rand) -> String {
+    (0..5).map(|_| format!("{:08x}", rand::Rng::random::<u32>(rng))).collect()
+}
+
 fn period(hz: i64) -> Duration {
     Duration::from_micros(1_000_000 / hz.clamp(1, 500) as u64)
 }
@@ -364,5 +449,21 @@ fn write_help(server: &mut Server, slot: usize, lines: Vec<String>) {
 }
 
 /// The families of commands over the whole server.
-const FAMILIES: &[&[crate::cmd::spec::CommandSpec<ServerFn>]] =
-    &[acl::SPECS, client::SPECS, command::SPECS, config::SPECS, info::SPECS, login::SPECS, multi::SPECS, pubsub::SPECS];
+const FAMILIES: &[&[crate::cmd::spec::CommandSpec<ServerFn>]] = &[
+    acl::SPECS,
+    client::SPECS,
+    cluster::SPECS,
+    command::SPECS,
+    config::SPECS,
+    debug::SPECS,
+    info::SPECS,
+    latency::SPECS,
+    memory::SPECS,
+    login::SPECS,
+    misc::SPECS,
+    monitor::SPECS,
+    multi::SPECS,
+    pubsub::SPECS,
+    replication::SPECS,
+    slowlog::SPECS,
+];

@@ -13,7 +13,7 @@ use redae::cmd::ctx::DataFn;
 use redae::cmd::spec::CommandSpec;
 use redae::db::keyspace::Keyspace;
 use redae::exec::Engine;
-use redae::exec::registry::{Handler, Registry};
+use redae::cmd::registry::{Handler, Registry};
 use redae::proto::sink::Sink;
 use redae::types::table::Seed;
 
@@ -60,7 +60,7 @@ fuzz_target!(|data: &[u8]| {
         let Ok(index) = engine.registry.resolve(&args) else { continue };
         let command = engine.registry.get(index);
         let Handler::Data(handler) = command.handler else { continue };
-        if engine.admit(command, &session, args.len()).is_err() {
+        if engine.admit(command, &mut session, &args).is_err() {
             continue;
         }
         let mut sink = Sink::new();

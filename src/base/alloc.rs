@@ -50,6 +50,15 @@ pub fn used() -> usize {
     SERVING.load(Relaxed).wrapping_add(OTHERS.load(Relaxed))
 }
 
+/// Bytes that the allocator holds of the system, in use or not.
+pub fn committed() -> usize {
+    let mut committed = 0;
+    let null = std::ptr::null_mut();
+    // SAFETY: what is not wanted may be null, and the one result is written to a live variable.
+    unsafe { mi::mi_process_info(null, null, null, null, null, &raw mut committed, null, null) };
+    committed
+}
+
 /// Gives memory that is not in use back to the system, as far as the calling thread holds it.
 pub fn purge() {
     // SAFETY: may be called at any time.

@@ -305,12 +305,62 @@ impl CmdError {
     /// A client name or attribute with blanks, line breaks or other special characters.
     pub const CLIENT_NAME_CHARS: CmdError =
         CmdError::fixed("ERR Client names cannot contain spaces, newlines or special characters.");
+    /// CLIENT TRACKING with two receivers.
+    pub const TRACKING_TWO_REDIRECTS: CmdError =
+        CmdError::fixed("ERR A client can only redirect to a single other client");
+    /// CLIENT TRACKING with a receiver that is not connected.
+    pub const TRACKING_NO_SUCH_REDIRECT: CmdError =
+        CmdError::fixed("ERR The client ID you want redirect to does not exist");
+    /// CLIENT TRACKING with prefixes but without BCAST.
+    pub const TRACKING_PREFIX_WITHOUT_BCAST: CmdError =
+        CmdError::fixed("ERR PREFIX option requires BCAST mode to be enabled");
+    /// CLIENT TRACKING that would change between the two ways to track.
+    pub const TRACKING_SWITCH_BCAST: CmdError = CmdError::fixed(
+        "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it \
+         with a different mode.",
+    );
+    /// CLIENT TRACKING with options that do not fit together.
+    pub const TRACKING_OPT_WITH_BCAST: CmdError =
+        CmdError::fixed("ERR OPTIN and OPTOUT are not compatible with BCAST");
+    /// CLIENT TRACKING with options that do not fit together.
+    pub const TRACKING_OPTIN_AND_OPTOUT: CmdError =
+        CmdError::fixed("ERR You can't specify both OPTIN mode and OPTOUT mode");
+    /// CLIENT TRACKING that would turn one of these into the other.
+    pub const TRACKING_SWITCH_OPT: CmdError = CmdError::fixed(
+        "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it \
+         with a different mode.",
+    );
+    /// CLIENT CACHING of a client that does not track.
+    pub const CACHING_WITHOUT_TRACKING: CmdError = CmdError::fixed(
+        "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled",
+    );
+    /// CLIENT CACHING YES in another mode.
+    pub const CACHING_YES_WITHOUT_OPTIN: CmdError =
+        CmdError::fixed("ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.");
+    /// CLIENT CACHING NO in another mode.
+    pub const CACHING_NO_WITHOUT_OPTOUT: CmdError =
+        CmdError::fixed("ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.");
     /// CLIENT KILL of an address nobody has.
     pub const NO_SUCH_CLIENT: CmdError = CmdError::fixed("ERR No such client");
     /// `maxclients` reached; the connection is closed after this.
     pub const MAX_CLIENTS: CmdError = CmdError::fixed("ERR max number of clients reached");
     /// Not answered since the connection is not in the right state.
     pub const CLUSTER_DISABLED: CmdError = CmdError::fixed("ERR This instance has cluster support disabled");
+    /// A client in MONITOR, which is a kind of replica to Redis, asked for something about keys.
+    pub const REPLICA_KEYSPACE: CmdError = CmdError::fixed("ERR Replica can't interact with the keyspace");
+    /// MONITOR inside a transaction.
+    pub const MONITOR_IN_EXEC: CmdError = CmdError::fixed("ERR MONITOR isn't allowed for DENY BLOCKING client");
+    /// SLOWLOG GET of a negative number of entries.
+    pub const SLOWLOG_COUNT: CmdError = CmdError::fixed("ERR count should be greater than or equal to -1");
+    /// SHUTDOWN that could not save.
+    pub const SHUTDOWN_FAILED: CmdError = CmdError::fixed("ERR Errors trying to SHUTDOWN. Check logs.");
+    /// SHUTDOWN ABORT while the server is not shutting down.
+    pub const NO_SHUTDOWN: CmdError = CmdError::fixed("ERR No shutdown in progress.");
+    /// DEBUG PROTOCOL of an unknown type.
+    pub const DEBUG_PROTOCOL_TYPE: CmdError = CmdError::fixed(
+        "ERR Wrong protocol type name. Please use one of the following: \
+         string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false",
+    );
     /// COMMAND GETKEYS of a command without keys.
     pub const NO_KEY_ARGUMENTS: CmdError = CmdError::fixed("ERR The command has no key arguments");
     /// COMMAND GETKEYS of an unknown command.
@@ -381,6 +431,25 @@ impl CmdError {
         ))
     }
 
+    /// A command that the configuration keeps from the client; `command` in upper case.
+    pub fn protected_command(command: &str, option: &str) -> CmdError {
+        CmdError::new(format!(
+            "ERR {command} command not allowed. If the {option} option is set to \"local\", you can run it from a \
+             local connection, otherwise you need to set this option in the configuration file, and then restart the \
+             server."
+        ))
+    }
+
+    /// A sub-command of DEBUG that needs what this version lacks.
+    pub fn debug_not_available(name: &str, needed: &str) -> CmdError {
+        CmdError::new(format!("ERR DEBUG {} needs {needed}, which this version lacks", name.to_ascii_uppercase()))
+    }
+
+    /// LATENCY GRAPH of an event that has not occurred.
+    pub fn no_latency_samples(event: &[u8]) -> CmdError {
+        CmdError::new([b"ERR No samples available for event '", event, b"'"].concat())
+    }
+
     /// A sub-command that its container lacks.
     pub fn unknown_subcommand(container: &str, word: &[u8]) -> CmdError {
         let mut text = b"ERR unknown subcommand '".to_vec();
@@ -393,7 +462,7 @@ impl CmdError {
 
     /// A sub-command that PFDEBUG lacks.
     pub fn unknown_pfdebug(word: &[u8]) -> CmdError {
-        CmdError::new([b"ERR Unknown PFDEBUG subcommand '", word, b"'"].concat())
+        CmdError::new([b"ERR Unknown PFDEBUG subcommand '", shown(word, usize::MAX), b"'"].concat())
     }
 
     /// A sub-command with arguments that do not fit.
@@ -404,6 +473,28 @@ impl CmdError {
         text.extend_from_slice(container.to_ascii_uppercase().as_bytes());
         text.extend_from_slice(b" HELP.");
         CmdError::new(text)
+    }
+
+    /// CLIENT TRACKING with two prefixes that fit the same keys; `kind` says what the other one is.
+    pub fn prefix_overlap(new: &[u8], kind: &str, other: &[u8]) -> CmdError {
+        // Redis prints them as C strings.
+        let (new, other) = (shown(new, usize::MAX), shown(other, usize::MAX));
+        let parts: [&[u8]; 7] = [
+            b"ERR Prefix '",
+            new,
+            b"' overlaps with ",
+            kind.as_bytes(),
+            b" '",
+            other,
+            b"'. Prefixes for a single client must not overlap.",
+        ];
+        CmdError::new(parts.concat())
+    }
+
+    /// An EXEC that a gate refused with `error`.
+    pub fn exec_aborted_by(error: &CmdError) -> CmdError {
+        let reason = error.text().strip_prefix(b"ERR ").unwrap_or(error.text());
+        CmdError::new([b"EXECABORT Transaction discarded because of: ", reason].concat())
     }
 
     /// A word that EXPIRE does not know.

@@ -46,6 +46,9 @@ pub const UNAUTHENTICATED_ARGUMENTS_MAX: i64 = 10;
 /// Bytes of one argument that a client may send before it has logged in.
 pub const UNAUTHENTICATED_BULK_BYTES_MAX: i64 = 16 * 1024;
 
+/// Replies that may wait for a client that has not logged in and does not read; beyond it the client is dropped.
+pub const UNAUTHENTICATED_REPLY_BYTES_MAX: u64 = 32 * 1024;
+
 /// An argument of at least this size that has not fully arrived streams into an allocation of its own.
 pub const BIG_ARGUMENT_BYTES: usize = 32 * 1024;
 
@@ -61,6 +64,9 @@ pub const RESERVED_FILES: u64 = 32;
 
 /// Buckets of the key table moved per timer tick and database while rehashing goes on.
 pub const REHASH_BUCKETS_PER_TICK: usize = 2_000;
+
+/// Keys beyond `tracking-table-max-keys` that are given up at a time; the timer goes on with the rest.
+pub const TRACKING_EVICTIONS_MAX: usize = 1_000;
 
 const _: () = assert!(CARRY_OVER_BYTES_MAX < READ_BUFFER_BYTES);
 const _: () = assert!(BIG_ARGUMENT_BYTES < READ_BUFFER_BYTES);

@@ -4,6 +4,7 @@ pub mod alloc;
 pub mod config;
 pub mod error;
 pub mod glob;
+pub mod histogram;
 pub mod limits;
 pub mod longdouble;
 pub mod num;

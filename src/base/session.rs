@@ -45,6 +45,10 @@ impl SessionFlags {
     pub const RESTRICTED: SessionFlags = SessionFlags(1 << 20);
     /// The user may not read every key, which matters to a running command that reads keys its line does not name.
     pub const READS_SOME_KEYS: SessionFlags = SessionFlags(1 << 21);
+    /// What it reads is remembered for CLIENT TRACKING.
+    pub const TRACKS_READS: SessionFlags = SessionFlags(1 << 16);
+    /// CLIENT CACHING was just called: the next command's keys are, or are not, remembered.
+    pub const CACHING: SessionFlags = SessionFlags(1 << 17);
     /// Speaks RESP3.
     pub const RESP3: SessionFlags = SessionFlags(1 << 7);
 

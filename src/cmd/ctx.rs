@@ -50,6 +50,9 @@ pub enum Otherwise {
     NullArray,
     /// Nothing where a string could be.
     Null,
+    /// Nothing: where a string could be if the answer comes at once, where an array could be after a wait. That is how
+    /// the commands that move an element answer.
+    NullMove,
     /// A number.
     Int(i64),
     /// Two numbers.
@@ -57,10 +60,11 @@ pub enum Otherwise {
 }
 
 impl Otherwise {
-    /// Writes it.
-    pub fn write(self, out: &mut Reply) {
+    /// Writes it. `waited` says whether the client has waited for it.
+    pub fn write(self, waited: bool, out: &mut Reply) {
         match self {
-            Otherwise::NullArray => out.null_array(),
+            Otherwise::NullMove if !waited => out.null(),
+            Otherwise::NullArray | Otherwise::NullMove => out.null_array(),
             Otherwise::Null => out.null(),
             Otherwise::Int(n) => out.int(n),
             Otherwise::Ints(a, b) => {

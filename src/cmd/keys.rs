@@ -92,14 +92,18 @@ pub const SPECS: &[CommandSpec<DataFn>] = &[
 ];
 
 fn del(ctx: &mut Ctx) -> CmdResult {
-    let db = ctx.db();
-    let gone = ctx.args[1..].iter().filter(|key| ctx.ks.delete(db, key)).count();
-    ctx.out.len(gone);
-    Ok(Outcome::Done)
+    delete(ctx, ctx.config.lazyfree_lazy_user_del)
 }
 
 fn unlink(ctx: &mut Ctx) -> CmdResult {
-    del(ctx)
+    delete(ctx, true)
+}
+
+fn delete(ctx: &mut Ctx, lazily: bool) -> CmdResult {
+    let db = ctx.db();
+    let gone = ctx.args[1..].iter().filter(|key| ctx.ks.delete_with(db, key, lazily)).count();
+    ctx.out.len(gone);
+    Ok(Outcome::Done)
 }
 
 fn exists(ctx: &mut Ctx) -> CmdResult {

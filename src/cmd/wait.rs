@@ -68,7 +68,7 @@ fn waitaof(ctx: &mut Ctx) -> CmdResult {
         ));
     }
     if replicas == 0 {
-        Otherwise::Ints(0, 0).write(&mut ctx.out);
+        Otherwise::Ints(0, 0).write(false, &mut ctx.out);
         return Ok(Outcome::Done);
     }
     let otherwise = Otherwise::Ints(0, 0);

@@ -115,7 +115,11 @@ mod tests {
             access = frequency.touched(access, START_MS);
         }
         for (minutes, count) in [(0, 15), (1, 15), (2, 14), (10, 10), (29, 1), (31, 0), (1_000, 0)] {
-            assert_eq!(frequency.count(access, START_MS + minutes * 60_000), count, "after {minutes} minutes");
+            assert_eq!(
+                frequency.count(access, START_MS + minutes * 60_000),
+                count,
+                "after {minutes} minutes"
+            );
         }
         assert_eq!(Frequency::new(0, 0, 42).count(access, START_MS + 1_000 * 60_000), 15);
         // Minutes wrap around as well.

@@ -22,6 +22,7 @@
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
+use crate::base::alloc::class_bytes;
 use crate::db::value::{EMBSTR_BYTES_MAX, Type, Value, ValueRef};
 use crate::types::hash::Hash;
 use crate::types::list::List;
@@ -34,6 +35,9 @@ const ALIGN: usize = 8;
 
 /// Longest string stored inside the key's allocation.
 const EMBEDDED_BYTES_MAX: usize = 192;
+
+/// Giving so many bytes of a string back to the system takes about as long as freeing a small allocation.
+const STRING_BYTES_PER_EFFORT: usize = 64 * 1024;
 
 /// Longest key; the protocol's largest argument is far below.
 const KEY_BYTES_MAX: usize = u32::MAX as usize;
@@ -108,6 +112,11 @@ impl EntryRef {
     pub fn expire_ms(&self) -> Option<i64> {
         expire_at(&self.0)
     }
+
+    /// As [`KeyEntry::access`].
+    pub fn access(&self) -> u32 {
+        access_at(&self.0)
+    }
 }
 
 fn facts(raw: &NonNull<u8>) -> u8 {
@@ -169,6 +178,11 @@ fn expire_at(raw: &NonNull<u8>) -> Option<i64> {
     Some(unsafe { raw.add(HEADER).cast::<i64>().read() })
 }
 
+fn access_at(raw: &NonNull<u8>) -> u32 {
+    // SAFETY: the header's first four bytes are initialised and aligned.
+    unsafe { raw.cast::<u32>().read().to_le() & 0x00ff_ffff }
+}
+
 fn layout(size: usize) -> Layout {
     Layout::from_size_align(size, ALIGN).expect("a key and its embedded value fit the address space")
 }
@@ -203,15 +217,14 @@ impl KeyEntry {
 
     /// The 24-bit access clock or LFU state.
     pub fn access(&self) -> u32 {
-        // SAFETY: the header's first four bytes are initialised and aligned.
-        unsafe { self.0.cast::<u32>().read().to_le() & 0x00ff_ffff }
+        access_at(&self.0)
     }
 
     /// Sets the 24-bit access clock or LFU state.
     #[inline]
     pub fn set_access(&mut self, access: u32) {
         let word = (access & 0x00ff_ffff) | (u32::from(facts(&self.0)) << 24);
-        // SAFETY: as in `access`; the facts byte is written back unchanged.
+        // SAFETY: as in `access_at`; the facts byte is written back unchanged.
         unsafe { self.0.cast::<u32>().write(word.to_le()) }
     }
 
@@ -457,19 +470,32 @@ impl KeyEntry {
         }
     }
 
+    /// How much there is to free, about in small allocations: a lone large string counts by its pages.
+    pub fn free_effort(&self) -> usize {
+        match self.value() {
+            ValueRef::Int(_) => 1,
+            ValueRef::Str(bytes) => 1 + bytes.len() / STRING_BYTES_PER_EFFORT,
+            ValueRef::List(list) => list.node_count(),
+            ValueRef::Set(set) if set.encoding() == "hashtable" => set.len(),
+            ValueRef::Hash(hash) if hash.encoding() == "hashtable" => hash.len(),
+            ValueRef::ZSet(zset) if zset.encoding() == "skiplist" => zset.len(),
+            ValueRef::Set(_) | ValueRef::Hash(_) | ValueRef::ZSet(_) => 1,
+        }
+    }
+
     fn alloc_size(&self) -> usize {
         let facts = facts(&self.0);
         let embedded = if self.kind() == Kind::Embedded { self.embedded().0 } else { 0 };
         key_offset(facts) + key_len(&self.0) + embedded
     }
 
-    /// Bytes of memory of key and value; `samples` elements of a collection are looked at for an estimate.
+    /// Bytes of memory of key and value, as the allocator sets them aside; of a large collection, an estimate.
     pub fn mem_size(&self) -> usize {
         let value = match self.value() {
             ValueRef::Int(_) => 0,
             // SAFETY: a raw entry's slot holds a Vec.
             ValueRef::Str(_) if self.kind() == Kind::Raw => unsafe {
-                (*self.slot().cast::<Vec<u8>>()).capacity()
+                class_bytes((*self.slot().cast::<Vec<u8>>()).capacity())
             },
             ValueRef::Str(_) => 0,
             ValueRef::List(list) => list.mem_size(),
@@ -477,7 +503,7 @@ impl KeyEntry {
             ValueRef::Hash(hash) => hash.mem_size(),
             ValueRef::ZSet(zset) => zset.mem_size(),
         };
-        self.alloc_size() + value
+        class_bytes(self.alloc_size()) + value
     }
 }
 

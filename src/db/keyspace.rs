@@ -8,13 +8,15 @@
 
 use crate::base::Rand;
 use crate::base::error::CmdError;
+use crate::db::access::Frequency;
 use crate::db::entry::{EntryRef, KeyEntry};
 use crate::db::field_expiry::FieldExpiries;
+use crate::db::trash::{LazyRemovals, Trash};
 use crate::db::value::Value;
 use crate::types::hash::Hash;
 use crate::types::list::List;
 use crate::types::set::Set;
-use crate::types::table::{Element, Seed, Table};
+use crate::types::table::{Element, Seed, Table, TableStats};
 use crate::types::zset::ZSet;
 
 /// Classes of key events, as `notify-keyspace-events` names them.
@@ -36,6 +38,8 @@ impl EventClass {
     pub const ZSET: EventClass = EventClass(1 << 7);
     /// `x`
     pub const EXPIRED: EventClass = EventClass(1 << 8);
+    /// `e`
+    pub const EVICTED: EventClass = EventClass(1 << 9);
     /// `n`: a key came into being.
     pub const NEW: EventClass = EventClass(1 << 14);
 }
@@ -53,6 +57,28 @@ pub struct KeyEvent {
     pub key: Vec<u8>,
 }
 
+/// Whose doing a change of a key was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cause {
+    /// The running command's.
+    Command,
+    /// The server's own: the key's time was over, or memory short.
+    Server,
+    /// It went with its whole database, or was exchanged with it.
+    Database,
+}
+
+/// A key that has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Touched {
+    /// Its database.
+    pub db: usize,
+    /// The key.
+    pub key: Vec<u8>,
+    /// Whose doing it was.
+    pub cause: Cause,
+}
+
 /// What changes leave behind for the caller of a command.
 #[derive(Debug, Default)]
 pub struct Signals {
@@ -65,7 +91,7 @@ pub struct Signals {
     /// Whether anybody wants to hear of changed keys at all: watchers, blocked and tracking clients.
     pub listening: bool,
     /// Changed keys in order, if anybody listens.
-    pub touched: Vec<(usize, Vec<u8>)>,
+    pub touched: Vec<Touched>,
     /// Keys that clients watch. When a whole database is emptied or swapped, the changed keys are found among these.
     pub watched: Vec<(usize, Vec<u8>)>,
     /// Databases whose whole content was exchanged for another.
@@ -83,6 +109,8 @@ pub struct KeyspaceStats {
     pub misses: u64,
     /// Keys that went by expiry.
     pub expired: u64,
+    /// Keys that went because memory was short.
+    pub evicted: u64,
     /// Fields of hashes that went by expiry.
     pub expired_fields: u64,
     /// Times the expiry cycle used up its budget.
@@ -154,9 +182,19 @@ impl Db {
         self.expires.rehash_step(buckets);
     }
 
-    /// Bytes that the tables take, apart from the keys themselves.
-    pub fn overhead_bytes(&self) -> usize {
-        self.keys.mem_size() + self.expires.mem_size()
+    /// Counts of the tables of keys and of expiries, for people. Visits every bucket.
+    pub fn table_stats(&self) -> [Vec<TableStats>; 2] {
+        [self.keys.stats(), self.expires.stats()]
+    }
+
+    /// Bytes that the table of keys, without the keys themselves, and the index of expiries take.
+    pub fn table_bytes(&self) -> (usize, usize) {
+        (self.keys.mem_size(), self.expires.mem_size())
+    }
+
+    /// Whether one of the tables is between two sizes.
+    pub fn is_rehashing(&self) -> bool {
+        self.keys.is_rehashing() || self.expires.is_rehashing()
     }
 
     /// Hint that this key is going to be looked up.
@@ -183,8 +221,14 @@ pub struct Keyspace {
     pub now_ms: i64,
     /// The 24-bit access clock that looked-up keys are stamped with.
     pub access_clock: u32,
+    /// How accesses are counted; `None` while keys are stamped with the access clock instead.
+    pub frequency: Option<Frequency>,
     /// Whether reads of the running command leave access clocks alone.
     pub no_touch: bool,
+    /// Which removals leave their rubbish in `trash`.
+    pub lazy: LazyRemovals,
+    /// Large things that the owner of the databases is to take away and free.
+    pub trash: Trash,
     /// See [`Signals`].
     pub signals: Signals,
     /// See [`KeyspaceStats`].
@@ -199,7 +243,10 @@ impl Keyspace {
             seed,
             now_ms: 0,
             access_clock: 0,
+            frequency: None,
             no_touch: false,
+            lazy: LazyRemovals::default(),
+            trash: Trash::default(),
             signals: Signals::default(),
             stats: KeyspaceStats::default(),
         }
@@ -225,6 +272,15 @@ impl Keyspace {
         &mut self.dbs[db]
     }
 
+    /// The access state of a key that comes into being.
+    #[inline]
+    fn fresh_access(&self) -> u32 {
+        match self.frequency {
+            None => self.access_clock,
+            Some(_) => Frequency::fresh(self.now_ms),
+        }
+    }
+
     /// Removes the key if its time is over. Returns whether it did.
     #[inline]
     fn expire_if_due(&mut self, db: usize, hash: u64, key: &[u8]) -> bool {
@@ -245,8 +301,8 @@ impl Keyspace {
 
     #[cold]
     pub(super) fn expire_now(&mut self, db: usize, hash: u64, key: &[u8]) {
-        let gone = self.dbs[db].remove(hash, key);
-        debug_assert!(gone.is_some());
+        let gone = self.dbs[db].remove(hash, key).expect("who says that a key is due has found it");
+        self.trash.put(gone, self.lazy.expired);
         self.stats.expired += 1;
         // Time passing is no change that a save would count.
         self.changed(db, key, EventClass::EXPIRED, "expired", 0);
@@ -261,7 +317,7 @@ impl Keyspace {
             Some(entry) => {
                 self.stats.hits += 1;
                 if !self.no_touch {
-                    entry.set_access(self.access_clock);
+                    stamp(entry, self.access_clock, &mut self.frequency, self.now_ms);
                 }
                 Some(entry)
             }
@@ -313,7 +369,7 @@ impl Keyspace {
         let space = &mut self.dbs[db];
         let entry = space.keys.find_mut_hashed(hash, key)?;
         if !self.no_touch {
-            entry.set_access(self.access_clock);
+            stamp(entry, self.access_clock, &mut self.frequency, self.now_ms);
         }
         Some(WriteEntry { entry, expires: &mut space.expires, hash })
     }
@@ -330,14 +386,14 @@ impl Keyspace {
         self.expire_if_due(db, hash, key);
         let created = self.dbs[db].keys.find_hashed(hash, key).is_none();
         if created {
-            let entry = KeyEntry::new(key, make(self.seed), self.access_clock);
+            let entry = KeyEntry::new(key, make(self.seed), self.fresh_access());
             self.dbs[db].keys.insert_unique_hashed(hash, entry);
             self.changed(db, key, EventClass::NEW, "new", 0);
         }
         let space = &mut self.dbs[db];
         let entry = space.keys.find_mut_hashed(hash, key).expect("found or just created");
-        if !self.no_touch {
-            entry.set_access(self.access_clock);
+        if !self.no_touch && !created {
+            stamp(entry, self.access_clock, &mut self.frequency, self.now_ms);
         }
         (WriteEntry { entry, expires: &mut space.expires, hash }, created)
     }
@@ -349,9 +405,10 @@ impl Keyspace {
         let hash = self.dbs[db].keys.hash_of(key);
         self.expire_if_due(db, hash, key);
         let is_hash = matches!(value, Value::Hash(_));
+        let access = self.fresh_access();
         let space = &mut self.dbs[db];
         let Some(entry) = space.keys.find_mut_hashed(hash, key) else {
-            let entry = KeyEntry::new(key, value, self.access_clock);
+            let entry = KeyEntry::new(key, value, access);
             if is_hash {
                 space.field_expiries.add(&entry);
             }
@@ -364,12 +421,15 @@ impl Keyspace {
             space.expires.remove_hashed(hash, key);
             entry.set_expire(None);
         }
-        entry.set_access(self.access_clock);
+        stamp(entry, self.access_clock, &mut self.frequency, self.now_ms);
         let old = entry.set_value(value);
         if is_hash {
             space.field_expiries.add(entry);
         }
-        WriteEntry { entry, expires: &mut space.expires, hash }.renew(old);
+        let old = WriteEntry { entry, expires: &mut space.expires, hash }.renew(old);
+        if let Some(old) = old {
+            self.trash.put(old, self.lazy.replaced);
+        }
     }
 
     /// Sets or clears the expiry of an existing key. Returns whether the key exists.
@@ -406,11 +466,28 @@ impl Keyspace {
 
     /// Deletes a key with the event `del`. Returns whether it existed.
     pub fn delete(&mut self, db: usize, key: &[u8]) -> bool {
-        let gone = self.take(db, key).is_some();
-        if gone {
-            self.changed(db, key, EventClass::GENERIC, "del", 1);
+        self.delete_with(db, key, self.lazy.replaced)
+    }
+
+    /// As [`Keyspace::delete`]; with `lazily`, a large value goes into the trash.
+    pub fn delete_with(&mut self, db: usize, key: &[u8], lazily: bool) -> bool {
+        let Some(gone) = self.take(db, key) else {
+            return false;
+        };
+        self.trash.put(gone, lazily);
+        self.changed(db, key, EventClass::GENERIC, "del", 1);
+        true
+    }
+
+    /// Removes a key for lack of memory. `freed` is called when it is gone and the event `evicted` not yet raised.
+    pub(super) fn evict(&mut self, db: usize, key: &[u8], freed: impl FnOnce()) {
+        let hash = self.dbs[db].keys.hash_of(key);
+        if let Some(gone) = self.dbs[db].remove(hash, key) {
+            self.trash.put(gone, self.lazy.evicted);
+            freed();
+            self.stats.evicted += 1;
+            self.changed(db, key, EventClass::EVICTED, "evicted", 0);
         }
-        gone
     }
 
     /// Hands a key over to another name or database: value, expiry and access clock stay as they are, and a key that
@@ -428,7 +505,7 @@ impl Keyspace {
     /// As [`Keyspace::transfer`], but leaves the key in place and makes a copy.
     pub fn copy(&mut self, from: (usize, &[u8]), to: (usize, &[u8])) -> bool {
         debug_assert!(from != to);
-        let access = self.access_clock;
+        let access = self.fresh_access();
         let Some(entry) = self.peek(from.0, from.1) else {
             return false;
         };
@@ -440,7 +517,9 @@ impl Keyspace {
 
     /// Puts an entry where its key says, in the place of one that is there.
     fn put(&mut self, db: usize, entry: KeyEntry) {
-        drop(self.take(db, entry.key()));
+        if let Some(old) = self.take(db, entry.key()) {
+            self.trash.put(old, self.lazy.replaced);
+        }
         self.changed(db, entry.key(), EventClass::NEW, "new", 0);
         let space = &mut self.dbs[db];
         let hash = space.keys.hash_of(entry.key());
@@ -467,16 +546,16 @@ impl Keyspace {
         }
     }
 
-    /// Empties one database, or all. Returns how many keys went.
-    pub fn flush(&mut self, db: Option<usize>) -> usize {
+    /// Empties one database, or all; with `lazily`, the old ones go into the trash. Returns how many keys went.
+    pub fn flush(&mut self, db: Option<usize>, lazily: bool) -> usize {
         let range = db.map_or(0..self.dbs.len(), |db| db..db + 1);
         self.touch_watched(range.clone());
         self.signals.flushed = true;
         let mut gone = 0;
         for space in &mut self.dbs[range] {
             gone += space.len();
-            space.expires.clear();
-            *space = Db::new(self.seed);
+            let old = std::mem::replace(space, Db::new(self.seed));
+            self.trash.put_database(old, lazily);
         }
         gone
     }
@@ -512,7 +591,9 @@ impl Keyspace {
             self.signals.events.push(KeyEvent { db, class, name, key: key.to_vec() });
         }
         if self.signals.listening {
-            self.signals.touched.push((db, key.to_vec()));
+            let server = class == EventClass::EXPIRED || class == EventClass::EVICTED;
+            let cause = if server { Cause::Server } else { Cause::Command };
+            self.signals.touched.push(Touched { db, key: key.to_vec(), cause });
         }
     }
 
@@ -531,10 +612,19 @@ impl Keyspace {
         let watched = std::mem::take(&mut self.signals.watched);
         for (db, key) in &watched {
             if dbs.contains(db) && self.dbs[*db].keys.find(key).is_some() {
-                self.signals.touched.push((*db, key.clone()));
+                self.signals.touched.push(Touched { db: *db, key: key.clone(), cause: Cause::Database });
             }
         }
         self.signals.watched = watched;
+    }
+}
+
+/// Takes note of an access to a key.
+#[inline]
+fn stamp(entry: &mut KeyEntry, clock: u32, frequency: &mut Option<Frequency>, now_ms: i64) {
+    match frequency {
+        None => entry.set_access(clock),
+        Some(frequency) => entry.set_access(frequency.touched(entry.access(), now_ms)),
     }
 }
 
@@ -598,12 +688,14 @@ impl<'k> WriteEntry<'k> {
         self.entry.string_mut()
     }
 
-    /// Lets the index of expiries point to where the entry is now. `old` is still alive: its key is read on the way.
+    /// Lets the index of expiries point to where the entry is now. `old` is still alive: its key is read on the way. Hands
+    /// it back to be freed.
     #[inline]
-    fn renew(&mut self, old: Option<KeyEntry>) {
+    fn renew(&mut self, old: Option<KeyEntry>) -> Option<KeyEntry> {
         if old.is_some() && self.entry.expire_ms().is_some() {
             let found = self.expires.find_mut_hashed(self.hash, self.entry.key());
             *found.expect("an entry with an expiry is in the index") = self.entry.reference();
         }
+        old
     }
 }

@@ -103,7 +103,7 @@ mod tests {
         fill(&mut ks);
         for key in [&b"packed"[..], b"text", b"large"] {
             assert!(ks.trash.is_empty());
-            ks.delete_lazily(0, key);
+            ks.delete_with(0, key, true);
         }
         assert_eq!(ks.trash.objects(), 1);
         ks.trash.take();

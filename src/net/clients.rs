@@ -136,12 +136,21 @@ pub struct Clients {
     pub bytes_in: u64,
     /// Bytes written to all clients.
     pub bytes_out: u64,
+    /// Reads that brought something.
+    pub reads: u64,
+    /// Times that replies were sent to a client.
+    pub writes: u64,
 }
 
 impl Clients {
     /// Connected clients, those being closed included.
     pub fn len(&self) -> usize {
         self.slab.len()
+    }
+
+    /// Sets the counts of bytes, reads and writes back.
+    pub fn reset_counts(&mut self) {
+        (self.bytes_in, self.bytes_out, self.reads, self.writes) = (0, 0, 0, 0);
     }
 
     /// Whether there are none.
@@ -335,6 +344,7 @@ impl Clients {
             Ok((0, _)) => Received::Closed,
             Ok((n, received)) => {
                 self.bytes_in += n as u64;
+                self.reads += 1;
                 if n == room {
                     self.queue_read(slot);
                 }
@@ -402,6 +412,7 @@ impl Clients {
 
     /// Writes what waits for one client, up to the budget of a turn. Returns whether everything is out.
     pub fn write(&mut self, slot: usize, poller: &Poller) -> bool {
+        self.writes += 1;
         let client = &mut self.slab[slot];
         let mut written = 0;
         while !client.output.is_empty() {

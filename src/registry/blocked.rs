@@ -38,6 +38,11 @@ impl Blocked {
         !self.by_key.is_empty()
     }
 
+    /// Clients that do not wait for ever.
+    pub fn deadlines_len(&self) -> usize {
+        self.deadlines.len()
+    }
+
     /// Keys that somebody waits for.
     pub fn keys_len(&self) -> usize {
         self.by_key.len()

@@ -9,7 +9,7 @@ use std::path::Path;
 use rand::TryRngCore;
 
 use crate::acl::log::{Context, Event};
-use crate::acl::rules::{DUPLICATE_USER, RuleContext, RuleError, has_blanks};
+use crate::acl::rules::{DUPLICATE_USER, RuleContext, RuleError, has_blanks, shown};
 use crate::acl::selector::{Selector, category};
 use crate::acl::user::{Revoked, User};
 use crate::acl::{DEFAULT_USER, Denial, Reason, Users};
@@ -383,9 +383,9 @@ fn acl_dryrun(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), Cm
     let (name, line) = (args[2], &args[3..]);
     let engine = &server.engine;
     let user = engine.acl.users.get(name);
-    let user = user.ok_or_else(|| err(&[b"User '", name, b"' not found"].concat()))?;
+    let user = user.ok_or_else(|| err(&[b"User '", shown(name), b"' not found"].concat()))?;
     let index = engine.registry.resolve(line);
-    let index = index.map_err(|_| err(&[b"Command '", line[0], b"' not found"].concat()))?;
+    let index = index.map_err(|_| err(&[b"Command '", shown(line[0]), b"' not found"].concat()))?;
     let command = engine.registry.get(index);
     if !command.fits(line.len()) {
         return Err(CmdError::arity(&command.full_name));
@@ -629,9 +629,9 @@ impl Server {
     }
 
     fn load_user(&mut self, line: &Directive, twice: bool) -> Result<(), String> {
-        let shown = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
+        let text_of = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
         let fail = |word: &[u8], text: &str| {
-            let reason = format!("Error in user declaration '{}': {text}", shown(word));
+            let reason = format!("Error in user declaration '{}': {text}", text_of(word));
             line.error(reason).report(REDIS_VERSION)
         };
         let name = line.args[1].as_slice();
@@ -647,14 +647,14 @@ impl Server {
         defined.map_err(|(rule, error)| match error {
             RuleError::Unknown => format!(
                 "Error loading ACL rule '{}' for the user named '{}': {}\nCritical error while loading ACLs. Exiting.",
-                shown(&rule),
-                shown(name),
+                text_of(&rule),
+                text_of(name),
                 error.text()
             ),
             _ => fail(&rule, error.text()),
         })?;
         if !self.engine.acl.users.get(name).is_some_and(User::is_enabled) {
-            let name = shown(name);
+            let name = text_of(name);
             self.log.notice(&format!("The user '{name}' is disabled: its rules have no 'on'."));
         }
         Ok(())

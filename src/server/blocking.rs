@@ -5,6 +5,7 @@ use crate::base::error::CmdError;
 use crate::base::session::{ClientId, Session, SessionFlags};
 use crate::cmd::ctx::{Block, Otherwise};
 use crate::cmd::spec::Flags;
+use crate::db::keyspace::Touched;
 use crate::db::value::Type;
 use crate::exec::registry::Command;
 use crate::registry::blocked::DbKey;
@@ -118,14 +119,27 @@ impl Server {
         self.waiting.remove(&client)
     }
 
-    /// Passes on what a command left behind for others: changed keys and events.
-    #[cold]
+    /// Passes on what the server itself has done to keys: expiry and the like.
     pub(super) fn pass_on_signals(&mut self) {
+        self.pass_on_signals_of(None);
+    }
+
+    /// Passes on what a command left behind for others: changed keys and events. `by` is whose command it was.
+    #[cold]
+    pub(super) fn pass_on_signals_of(&mut self, by: Option<ClientId>) {
         let signals = &mut self.engine.ks.signals;
+        let flushed = std::mem::take(&mut signals.flushed);
         let touched = std::mem::take(&mut signals.touched);
         let events = std::mem::take(&mut signals.events);
         let swapped = std::mem::take(&mut signals.swapped);
-        for key in touched {
+        if !self.tracking.is_empty() {
+            if flushed {
+                self.invalidate_all();
+            }
+            touched.iter().for_each(|touched| self.invalidate_key(touched, by));
+        }
+        for Touched { db, key, .. } in touched {
+            let key = (db, key);
             if !self.watches.is_empty() {
                 let exists = self.engine.ks.contains(key.0, &key.1);
                 self.watches.touch(&key, exists);
@@ -137,7 +151,6 @@ impl Server {
                 self.mark_ready((db, key));
             }
         }
-        self.engine.ks.signals.flushed = false;
         for event in events {
             self.notify(&event);
         }
@@ -194,6 +207,7 @@ impl Server {
         flags.set(SessionFlags::RETRYING, false);
         if served {
             self.unblock(slot);
+            self.after_command(slot);
             self.bound_output(slot);
         } else {
             flags.set(SessionFlags::BLOCKED, true);
@@ -218,9 +232,19 @@ impl Server {
     fn give_up(&mut self, slot: usize) {
         if let Some(waiting) = self.unblock(slot) {
             let mut out = self.reply(slot);
-            waiting.otherwise.write(&mut out);
+            waiting.otherwise.write(true, &mut out);
+            self.count_unserved(slot, Ok(()));
         }
         self.after_command(slot);
+    }
+
+    /// Counts a blocked command that ends without having been served.
+    fn count_unserved(&mut self, slot: usize, result: Result<(), CmdError>) {
+        if let Some(command) = self.clients.get(slot).session.last_command {
+            self.engine.finished(command, 0, result);
+            // It is over for whoever looks at commands as well.
+            self.engine.take_noticed();
+        }
     }
 
     /// Ends a pause: whatever waited for that runs now.
@@ -244,7 +268,7 @@ impl Server {
         let Some(slot) = self.clients.slot_of(client).filter(|_| waits) else { return false };
         if with_error {
             self.unblock(slot);
-            self.engine.count_error(&CmdError::UNBLOCKED);
+            self.count_unserved(slot, Err(CmdError::UNBLOCKED));
             self.reply(slot).error(&CmdError::UNBLOCKED);
         } else {
             self.give_up(slot);
@@ -262,7 +286,8 @@ impl Server {
 
     /// Tells the databases whether anybody wants to hear of changed keys.
     pub(super) fn listeners_changed(&mut self) {
-        self.engine.ks.signals.listening = !self.watches.is_empty() || self.blocked.any_keys();
+        let watching = !self.watches.is_empty() || self.blocked.any_keys();
+        self.engine.ks.signals.listening = watching || !self.tracking.is_empty();
     }
 
 }

@@ -11,7 +11,7 @@ use crate::cmd::spec::{Acl, CommandSpec, Flags, Group};
 use crate::net::clients::Client;
 use crate::registry::pubsub::Kind;
 
-use super::{Server, ServerFn};
+use super::{Server, ServerFn, tracking};
 
 /// The family's commands.
 pub const SPECS: &[CommandSpec<ServerFn>] = &[
@@ -24,6 +24,19 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
         arity: -2,
         subcommands: &[
             CommandSpec {
+                name: "caching",
+                summary: "Tells whether the keys of the next command are to be tracked.",
+                since: "6.0.0",
+                group: Group::Connection,
+                complexity: "O(1)",
+                arity: 3,
+                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+                acl: Acl::CONNECTION,
+                syntax: "mode(YES|NO)",
+                handler: Some(tracking::client_caching),
+                ..CommandSpec::DEFAULT
+            },
+            CommandSpec {
                 name: "getname",
                 summary: "Tells the name of this connection.",
                 since: "2.6.9",
@@ -33,6 +46,18 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
                 flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
                 acl: Acl::CONNECTION,
                 handler: Some(client_getname),
+                ..CommandSpec::DEFAULT
+            },
+            CommandSpec {
+                name: "getredir",
+                summary: "Tells the client that receives this connection's invalidations.",
+                since: "6.0.0",
+                group: Group::Connection,
+                complexity: "O(1)",
+                arity: 2,
+                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+                acl: Acl::CONNECTION,
+                handler: Some(tracking::client_getredir),
                 ..CommandSpec::DEFAULT
             },
             CommandSpec {
@@ -183,6 +208,32 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
                 ..CommandSpec::DEFAULT
             },
             CommandSpec {
+                name: "tracking",
+                summary: "Switches the invalidation messages for client-side caching on or off.",
+                since: "6.0.0",
+                group: Group::Connection,
+                complexity: "O(1), more with some options.",
+                arity: -3,
+                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+                acl: Acl::CONNECTION,
+                syntax: "status(ON|OFF) [REDIRECT client-id:int] [PREFIX... prefix] [BCAST] [OPTIN] \
+                    [OPTOUT] [NOLOOP]",
+                handler: Some(tracking::client_tracking),
+                ..CommandSpec::DEFAULT
+            },
+            CommandSpec {
+                name: "trackinginfo",
+                summary: "Describes this connection's client-side caching.",
+                since: "6.2.0",
+                group: Group::Connection,
+                complexity: "O(1)",
+                arity: 2,
+                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+                acl: Acl::CONNECTION,
+                handler: Some(tracking::client_trackinginfo),
+                ..CommandSpec::DEFAULT
+            },
+            CommandSpec {
                 name: "unblock",
                 summary: "Wakes a client that waits in a blocking command.",
                 since: "5.0.0",
@@ -321,7 +372,8 @@ fn client_pause(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), 
         [] => true,
         [mode] if mode.eq_ignore_ascii_case(b"all") => true,
         [mode] if mode.eq_ignore_ascii_case(b"write") => false,
-        _ => return Err(CmdError::fixed("ERR CLIENT PAUSE mode must be WRITE or ALL")),
+        [_, _, ..] => return Err(CmdError::subcommand_syntax("client", args[1])),
+        [_] => return Err(CmdError::fixed("ERR CLIENT PAUSE mode must be WRITE or ALL")),
     };
     let ms = parse_i64(args[2]).ok_or(CmdError::TIMEOUT_NOT_INTEGER)?;
     if ms < 0 {
@@ -344,7 +396,8 @@ fn client_unblock(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<()
         [] => false,
         [mode] if mode.eq_ignore_ascii_case(b"timeout") => false,
         [mode] if mode.eq_ignore_ascii_case(b"error") => true,
-        _ => return Err(CmdError::fixed("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")),
+        [_, _, ..] => return Err(CmdError::subcommand_syntax("client", args[1])),
+        [_] => return Err(CmdError::fixed("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")),
     };
     let id = parse_i64(args[2]).ok_or(CmdError::NOT_INTEGER)?;
     let freed = server.free_blocked(id as u64, with_error);
@@ -358,7 +411,7 @@ fn client_help(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdE
 }
 
 /// `127.0.0.1:6379`, `[::1]:6379`, or the path of the Unix socket with `:0`.
-fn address(server: &Server, client: &Client, address: Option<SocketAddr>) -> String {
+pub(super) fn address(server: &Server, client: &Client, address: Option<SocketAddr>) -> String {
     match address {
         Some(address) => address.to_string(),
         None if client.session.flags.any(SessionFlags::UNIX_SOCKET) => {
@@ -384,7 +437,7 @@ pub(super) fn describe(server: &Server, slot: usize) -> String {
         line,
         "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} multi={} watch={} \
          qbuf={input} qbuf-free={input_free} argv-mem={} multi-mem=0 rbs={} rbp={} obl={} oll={} omem={} tot-mem={} \
-         events={} cmd={last} user={} redir=-1 resp={} lib-name={} lib-ver={}",
+         events={} cmd={last} user={} redir={} resp={} lib-name={} lib-ver={}",
         session.id,
         address(server, client, client.addresses.0),
         address(server, client, client.addresses.1),
@@ -392,7 +445,7 @@ pub(super) fn describe(server: &Server, slot: usize) -> String {
         text(&session.name),
         (now - session.connected_ms) / 1_000,
         (now - session.active_ms) / 1_000,
-        flag_letters(session),
+        flag_letters(server, session),
         session.db,
         server.pubsub.count_of(Kind::Channel, session.id),
         server.pubsub.count_of(Kind::Pattern, session.id),
@@ -408,6 +461,7 @@ pub(super) fn describe(server: &Server, slot: usize) -> String {
         client.mem_size(),
         if client.waits_for_room() { "rw" } else { "r" },
         text(&session.user),
+        server.tracking_redirect(slot),
         if session.resp3() { 3 } else { 2 },
         text(&session.lib_name),
         text(&session.lib_ver),
@@ -415,17 +469,24 @@ pub(super) fn describe(server: &Server, slot: usize) -> String {
     line
 }
 
-fn flag_letters(session: &Session) -> String {
+fn flag_letters(server: &Server, session: &Session) -> String {
+    let tracker = server.tracking.get(session.id);
+    let has = |flag: SessionFlags| session.flags.any(flag);
     let letters = [
-        (SessionFlags::SUBSCRIBED, 'P'),
-        (SessionFlags::MULTI, 'x'),
-        (SessionFlags::BLOCKED, 'b'),
-        (SessionFlags::CLOSE_AFTER_REPLY, 'c'),
-        (SessionFlags::UNIX_SOCKET, 'U'),
-        (SessionFlags::NO_EVICT, 'e'),
-        (SessionFlags::NO_TOUCH, 'T'),
+        (has(SessionFlags::MONITOR), 'O'),
+        (has(SessionFlags::SUBSCRIBED), 'P'),
+        (has(SessionFlags::MULTI), 'x'),
+        (has(SessionFlags::BLOCKED), 'b'),
+        (tracker.is_some(), 't'),
+        (tracker.is_some_and(|tracker| tracker.broken), 'R'),
+        (tracker.is_some_and(|tracker| tracker.options.bcast), 'B'),
+        (server.watches.failed(session.id), 'd'),
+        (has(SessionFlags::CLOSE_AFTER_REPLY), 'c'),
+        (has(SessionFlags::UNIX_SOCKET), 'U'),
+        (has(SessionFlags::NO_EVICT), 'e'),
+        (has(SessionFlags::NO_TOUCH), 'T'),
     ];
-    let set: String = letters.iter().filter(|(flag, _)| session.flags.any(*flag)).map(|(_, l)| *l).collect();
+    let set: String = letters.iter().filter(|(on, _)| *on).map(|(_, letter)| *letter).collect();
     if set.is_empty() { "N".to_owned() } else { set }
 }
 
@@ -476,7 +537,7 @@ fn client_list(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), C
             slots
         }
         [word, ids @ ..] if word.eq_ignore_ascii_case(b"id") && !ids.is_empty() => {
-            let ids: Option<Vec<i64>> = ids.iter().map(|id| parse_i64(id).filter(|&id| id > 0)).collect();
+            let ids: Option<Vec<i64>> = ids.iter().map(|id| parse_i64(id)).collect();
             let ids = ids.ok_or_else(|| CmdError::fixed("ERR Invalid client ID"))?;
             ids.into_iter().filter_map(|id| server.clients.slot_of(id as u64)).collect()
         }

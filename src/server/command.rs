@@ -3,7 +3,7 @@
 use crate::base::error::CmdError;
 use crate::base::glob;
 use crate::cmd::help;
-use crate::cmd::spec::{Acl, Begin, CommandSpec, Find, Flags, Group, KeySpec};
+use crate::cmd::spec::{Acl, Begin, CommandSpec, Find, Flags, Group, KeyFlags, KeySpec};
 use crate::cmd::syntax::{self, Arg};
 use crate::cmd::keys_of::{self, keys_of};
 use crate::exec::registry::{Command, Registry};
@@ -189,7 +189,7 @@ fn command_list(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), 
     let (registry, mut out) = parts(server, slot);
     let listed = registry.iter().filter(|(_, c)| (everything || filter(c)) && (!everything || !c.is_sub));
     let names: Vec<&str> = listed.map(|(_, c)| c.full_name.as_str()).collect();
-    out.set(names.len());
+    out.array(names.len());
     for name in names {
         out.bulk(name.as_bytes());
     }
@@ -415,7 +415,7 @@ fn command_getkeysandflags(server: &mut Server, slot: usize, args: &[&[u8]]) -> 
 fn keys_in(server: &Server, line: &[&[u8]]) -> Result<Vec<keys_of::Key>, CmdError> {
     let registry = &server.engine.registry;
     let command = registry.get(registry.resolve(line).map_err(|_| CmdError::INVALID_COMMAND)?);
-    if command.keys.is_empty() {
+    if command.keys.iter().all(|spec| spec.flags.any(KeyFlags::NOT_KEY)) {
         return Err(CmdError::NO_KEY_ARGUMENTS);
     }
     if !command.fits(line.len()) {
@@ -424,9 +424,6 @@ fn keys_in(server: &Server, line: &[&[u8]]) -> Result<Vec<keys_of::Key>, CmdErro
     let keys = keys_of(command, line).ok_or_else(|| CmdError::fixed("ERR Invalid arguments specified for command"))?;
     if keys.is_empty() && !command.flags.any(Flags::NO_MANDATORY_KEYS) {
         return Err(CmdError::fixed("ERR Invalid arguments specified for command"));
-    }
-    if keys.is_empty() {
-        return Err(CmdError::NO_KEY_ARGUMENTS);
     }
     Ok(keys)
 }

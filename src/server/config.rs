@@ -88,7 +88,7 @@ fn config_get(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), Cm
 
 fn config_set(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
     if args.len() % 2 != 0 {
-        return Err(CmdError::arity("config|set"));
+        return Err(CmdError::SYNTAX);
     }
     let pairs: Vec<(&[u8], &[u8])> = args[2..].chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
     let origin = Origin::Client { local: is_local(server, slot) };
@@ -99,7 +99,7 @@ fn config_set(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), Cm
 }
 
 /// Whether the client is on this machine, for options that are protected from others.
-fn is_local(server: &Server, slot: usize) -> bool {
+pub(super) fn is_local(server: &Server, slot: usize) -> bool {
     let client = server.clients.get(slot);
     client.session.flags.any(SessionFlags::UNIX_SOCKET)
         || client.addresses.0.is_some_and(|address| address.ip().to_canonical().is_loopback())
@@ -108,6 +108,8 @@ fn is_local(server: &Server, slot: usize) -> bool {
 fn config_resetstat(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
     server.engine.reset_stats();
     server.stats.reset();
+    server.reclaim.reset_stats(server.clock.mono_us());
+    server.clients.reset_counts();
     server.reply(slot).ok();
     Ok(())
 }
@@ -131,7 +133,12 @@ impl Server {
             self.log.warning(&format!("Option '{}' is accepted without effect in this version", option.name));
         }
         self.engine.config = config;
+        self.note_memory_options();
+        if touched("maxmemory") {
+            self.maxmemory_changed();
+        }
         self.note_wanted_events();
+        self.note_observers();
         if touched("requirepass") {
             self.apply_requirepass();
         }

@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::base::limits::{ACCEPTS_PER_TURN_MAX, COMMANDS_PER_TURN_MAX, REPLY_BYTES_PER_TURN_MAX};
+use crate::base::limits::{ACCEPTS_PER_TURN_MAX, COMMANDS_PER_TURN_MAX, REPLY_BYTES_PER_TURN_MAX, UNAUTHENTICATED_REPLY_BYTES_MAX};
 use crate::base::error::CmdError;
 use crate::base::session::SessionFlags;
 use crate::cmd::spec::Flags;
@@ -21,7 +21,8 @@ use super::Server;
 const SMALL_REQUEST_ARGUMENTS: usize = 8;
 
 /// States in which a client's commands have to pass more gates.
-const SPECIAL_STATES: SessionFlags = SessionFlags::MULTI.or(SessionFlags::SUBSCRIBED);
+const SPECIAL_STATES: SessionFlags =
+    SessionFlags::MULTI.or(SessionFlags::SUBSCRIBED).or(SessionFlags::MONITOR);
 
 /// What the special gates decided.
 enum Gate {
@@ -253,6 +254,10 @@ impl Server {
     #[inline]
     fn run_request(&mut self, slot: usize, request: &[u8], arguments: &mut Arguments) {
         let adopted = self.adopt(request, arguments);
+        let adopts = adopted.is_some();
+        if let Some(value) = &adopted {
+            self.adopted_start.set(value);
+        }
         let spans = &arguments.spans;
         let arguments = &*arguments;
         if spans.len() <= SMALL_REQUEST_ARGUMENTS {
@@ -265,9 +270,13 @@ impl Server {
             let args: Vec<&[u8]> = spans.iter().map(|&span| arguments.bytes(request, span)).collect();
             self.execute(slot, &args, adopted);
         }
+        if adopts {
+            self.adopted_start.clear();
+        }
     }
 
-    /// Takes the allocation of a big last argument out, if the command stores it.
+    /// Takes the allocation of a big last argument out, if the command stores it. Not while there are monitors: they want
+    /// to see all of it afterwards.
     #[inline]
     fn adopt(&self, request: &[u8], arguments: &mut Arguments) -> Option<Vec<u8>> {
         let Some(&Span::Owned(last)) = arguments.spans.last() else { return None };
@@ -276,7 +285,8 @@ impl Server {
         }
         let name = arguments.bytes(request, arguments.spans[0]);
         let command = self.engine.registry.get(self.engine.registry.find(name)?);
-        let wanted = command.flags.any(Flags::ADOPTS_VALUE) && command.fits(arguments.spans.len());
+        let adopts = command.flags.any(Flags::ADOPTS_VALUE) && command.fits(arguments.spans.len());
+        let wanted = adopts && self.monitors.is_empty();
         wanted.then(|| std::mem::take(&mut arguments.owned[last as usize]))
     }
 
@@ -293,7 +303,12 @@ impl Server {
         if let Err(refusal) = self.engine.admit(command, &mut client.session, args) {
             return self.turn_away(slot, index, refusal, args);
         }
-        if client.session.flags.any(SPECIAL_STATES) || self.pause.active() {
+        let special =
+            client.session.flags.any(SPECIAL_STATES) || command.flags.any(Flags::PROTECTED) || self.pause.active();
+        if let Err(error) = self.memory_gate(slot, index) {
+            return self.refuse(slot, Some(index), &error);
+        }
+        if special {
             match self.special_gates(slot, index, args) {
                 Ok(Gate::Open) => {}
                 Ok(Gate::Handled) => return,
@@ -312,9 +327,16 @@ impl Server {
     fn special_gates(&mut self, slot: usize, index: u16, args: &[&[u8]]) -> Result<Gate, CmdError> {
         let command = self.engine.registry.get(index);
         let session = &self.clients.get(slot).session;
+        if command.flags.any(Flags::PROTECTED) {
+            self.check_protected(slot, command)?;
+        }
         let subscriber = session.flags.any(SessionFlags::SUBSCRIBED) && !session.resp3();
         if subscriber && !command.flags.any(Flags::WHEN_SUBSCRIBED) {
             return Err(CmdError::not_when_subscribed(&command.full_name));
+        }
+        let about_keys = Flags::READONLY.or(Flags::WRITE).or(Flags::MAY_REPLICATE);
+        if session.flags.any(SessionFlags::MONITOR) && command.flags.any(about_keys) {
+            return Err(CmdError::REPLICA_KEYSPACE);
         }
         let in_multi = session.flags.any(SessionFlags::MULTI);
         if in_multi && command.flags.any(Flags::NO_MULTI) {
@@ -338,6 +360,9 @@ impl Server {
         let command = self.engine.registry.get(index);
         let client = self.clients.output(slot);
         client.session.last_command = Some(index);
+        let id = client.session.id;
+        let remember =
+            client.session.flags.any(SessionFlags::TRACKS_READS) && command.flags.any(Flags::READONLY);
         match command.handler {
             Handler::Data(handler) => {
                 self.engine.ks.no_touch = client.session.flags.any(SessionFlags::NO_TOUCH);
@@ -346,6 +371,7 @@ impl Server {
                 let session = &mut client.session;
                 let block = self.engine.call(index, handler, session, args, adopted, sink, &self.clock);
                 if let Some(block) = block {
+                    self.show_monitors(slot, index, args);
                     self.block(slot, args, *block);
                 }
             }
@@ -356,8 +382,14 @@ impl Server {
                 self.reply(slot).error(&error);
             }
         }
+        if let Some(ticks) = self.engine.take_noticed() {
+            self.observe(slot, index, args, ticks);
+        }
         if self.engine.ks.has_signals() {
-            self.pass_on_signals();
+            self.pass_on_signals_of(Some(id));
+        }
+        if remember {
+            self.remember_reads(slot, index, args);
         }
     }
 
@@ -370,22 +402,42 @@ impl Server {
             self.reply(slot).error(error);
         }
         self.engine.finished(index, self.clock.ticks().wrapping_sub(start), result);
-        if outer.is_none() && !self.own_pushes.is_empty() {
-            let pushes = std::mem::take(&mut self.own_pushes);
-            self.clients.output(slot).output.append(pushes);
+        if outer.is_none() {
+            self.add_own_pushes(slot);
+        }
+    }
+
+    /// Lets what the client was told while its command ran follow the reply.
+    #[inline]
+    fn add_own_pushes(&mut self, slot: usize) {
+        for pushes in [&mut self.own_invalidations, &mut self.own_pushes] {
+            if !pushes.is_empty() {
+                self.clients.output(slot).output.append(std::mem::take(pushes));
+            }
         }
     }
 
     #[inline]
     pub(super) fn after_command(&mut self, slot: usize) {
         let skipping = SessionFlags::REPLY_SKIP.or(SessionFlags::REPLY_SKIP_NEXT);
-        let flags = &mut self.clients.get_mut(slot).session.flags;
-        if flags.any(skipping.or(SessionFlags::REPLY_OFF)) {
-            let next = flags.any(SessionFlags::REPLY_SKIP_NEXT);
-            flags.set(SessionFlags::REPLY_SKIP, next);
-            flags.set(SessionFlags::REPLY_SKIP_NEXT, false);
-            self.discard = Sink::new();
+        let special = skipping.or(SessionFlags::REPLY_OFF).or(SessionFlags::CACHING);
+        let flags = self.clients.get(slot).session.flags;
+        // What waits is not over yet.
+        if flags.any(special) && !flags.any(SessionFlags::BLOCKED) {
+            self.after_special_command(slot);
         }
+    }
+
+    #[cold]
+    fn after_special_command(&mut self, slot: usize) {
+        let flags = &mut self.clients.get_mut(slot).session.flags;
+        let next = flags.any(SessionFlags::REPLY_SKIP_NEXT);
+        flags.set(SessionFlags::REPLY_SKIP, next);
+        flags.set(SessionFlags::REPLY_SKIP_NEXT, false);
+        if flags.any(SessionFlags::CACHING) {
+            self.end_caching(slot);
+        }
+        self.discard = Sink::new();
     }
 
     /// Answers a command that a gate did not let through.
@@ -400,6 +452,15 @@ impl Server {
 
     #[cold]
     fn refuse(&mut self, slot: usize, command: Option<u16>, error: &CmdError) {
+        let ends_multi = command.is_some_and(|index| self.engine.registry.get(index).flags.any(Flags::RUNS_QUEUE));
+        if ends_multi {
+            // An EXEC that cannot run ends the transaction all the same.
+            self.leave_multi(slot);
+            let error = CmdError::exec_aborted_by(error);
+            self.engine.refused(command, &error);
+            self.reply(slot).error(&error);
+            return self.after_command(slot);
+        }
         self.engine.refused(command, error);
         let flags = &mut self.clients.get_mut(slot).session.flags;
         if flags.any(SessionFlags::MULTI) {
@@ -432,9 +493,16 @@ impl Server {
         let (hard, soft) = (limit.hard_bytes, limit.soft_bytes);
         if (hard != 0 && waiting >= hard) || (soft != 0 && waiting >= soft) {
             self.over_output_limit(slot, hard != 0 && waiting >= hard);
+        } else if waiting > UNAUTHENTICATED_REPLY_BYTES_MAX && self.must_log_in(slot) {
+            self.over_output_limit(slot, true);
         } else if client.soft_limit_since_ms.is_some() {
             self.clients.get_mut(slot).soft_limit_since_ms = None;
         }
+    }
+
+    /// Whether a client may do nothing before it has logged in.
+    fn must_log_in(&self, slot: usize) -> bool {
+        !self.clients.get(slot).session.authenticated && self.engine.acl.users.login_required()
     }
 
     #[cold]

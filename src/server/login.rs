@@ -191,10 +191,14 @@ fn quit(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
 fn reset(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
     server.leave_multi(slot);
     server.unsubscribe_all(slot);
+    let client = server.clients.get(slot).session.id;
+    server.stop_monitoring(client);
     server.become_default(slot);
     let session = &mut server.clients.get_mut(slot).session;
     let kept = SessionFlags::UNIX_SOCKET.or(SessionFlags::REPLY_SKIP).or(SessionFlags::RESTRICTED);
     session.flags = session.flags.only(kept);
+    server.stop_tracking(slot);
+    let session = &mut server.clients.get_mut(slot).session;
     session.db = 0;
     session.name.clear();
     server.reply(slot).simple("RESET");

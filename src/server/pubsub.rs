@@ -255,7 +255,8 @@ fn list_names(server: &mut Server, slot: usize, kind: Kind, pattern: Option<&[u8
 fn count_subscribers(server: &mut Server, slot: usize, kind: Kind, names: &[&[u8]]) {
     let counts: Vec<usize> = names.iter().map(|name| server.pubsub.subscribers(kind, name)).collect();
     let mut out = server.reply(slot);
-    out.map(names.len());
+    // A flat array, in RESP3 as well.
+    out.array(2 * names.len());
     for (name, count) in names.iter().zip(counts) {
         out.bulk(name);
         out.len(count);
@@ -393,8 +394,9 @@ impl Server {
 
     fn deliver(&mut self, kind: Kind, channel: &[u8], message: &[u8]) -> usize {
         let word: &[u8] = if kind == Kind::Shard { b"smessage" } else { b"message" };
-        let clients = self.pubsub.clients_of(kind, channel);
-        for &client in &clients {
+        let mut receivers = std::mem::take(&mut self.receivers);
+        receivers.extend(self.pubsub.clients_of(kind, channel));
+        for &client in &receivers {
             self.push_to(client, |out| {
                 out.push(3);
                 out.bulk(word);
@@ -402,7 +404,10 @@ impl Server {
                 out.bulk(message);
             });
         }
-        clients.len()
+        let reached = receivers.len();
+        receivers.clear();
+        self.receivers = receivers;
+        reached
     }
 
     /// The writer for what subscriptions bring: CLIENT REPLY OFF does not silence it.

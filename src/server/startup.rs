@@ -134,7 +134,9 @@ impl Server {
             Server::new(config, log, seed).map_err(|error| format!("redae: cannot start: {error}"))?;
         server.config_file = file;
         server.load_users(&users)?;
+        server.note_memory_options();
         server.note_wanted_events();
+        server.note_observers();
         if let Some(message) = lowered {
             server.log.warning(&message);
         }

@@ -41,6 +41,16 @@ pub struct ServerStats {
     pub query_buffer_limit_disconnections: u64,
     /// Clients dropped for `client-output-buffer-limit`.
     pub output_buffer_limit_disconnections: u64,
+    /// Time spent on removing expired keys unasked, in microseconds.
+    pub expire_cycle_us: u64,
+    /// Turns of the loop.
+    pub turns: u64,
+    /// Clock ticks spent in them, sleep left out.
+    pub busy_ticks: u64,
+    /// Turns.
+    pub turn_rate: Rate,
+    /// Ticks spent in them.
+    pub busy_rate: Rate,
     /// Commands.
     pub ops: Rate,
     /// Bytes read.
@@ -71,6 +81,8 @@ impl ServerStats {
         self.ops.sample(elapsed_us, commands);
         self.input.sample(elapsed_us, bytes_in);
         self.output.sample(elapsed_us, bytes_out);
+        self.turn_rate.sample(elapsed_us, self.turns);
+        self.busy_rate.sample(elapsed_us, self.busy_ticks);
         self.sampled_us = now_us;
     }
 }

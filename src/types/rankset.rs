@@ -14,7 +14,7 @@
 use std::ops::Range;
 
 use super::ranktree::{LEAF, Probe, RankTree, Ref, SCORE_BYTES, Walk};
-use super::table::{Drain, Element, Seed, Table};
+use super::table::{Drain, Element, Seed, Table, TableStats};
 use super::thin::Thin;
 use super::zrange::{LexBound, LexRange, ScoreRange};
 
@@ -197,6 +197,10 @@ impl RankSet {
 
     pub(super) fn rehash_step(&mut self, buckets: usize) -> bool {
         self.table.rehash_step(buckets)
+    }
+
+    pub(super) fn table_stats(&self) -> Vec<TableStats> {
+        self.table.stats()
     }
 
     pub(super) fn mem_size(&self) -> usize {

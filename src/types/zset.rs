@@ -19,7 +19,7 @@ use super::item::Item;
 use super::listpack::{self, Listpack, Pos};
 use super::rankset::{Entry, RankSet};
 use super::ranktree::Walk;
-use super::table::{Drain, Seed};
+use super::table::{Drain, Seed, TableStats};
 use super::zrange::{LexRange, ScoreRange};
 use crate::base::Rand;
 use crate::base::num::{MAX_F64_CHARS, format_f64, parse_f64};
@@ -153,6 +153,15 @@ impl ZSet {
         }
     }
 
+    /// Counts of the table for people, if there is one. Visits every bucket.
+    #[must_use]
+    pub fn table_stats(&self) -> Option<Vec<TableStats>> {
+        match &self.repr {
+            Repr::Pack(_) => None,
+            Repr::Ranked(set) => Some(set.table_stats()),
+        }
+    }
+
     /// Heap bytes owned.
     #[must_use]
     pub fn mem_size(&self) -> usize {
@@ -208,6 +217,19 @@ impl ZSet {
             }
         }
         Update { old, new }
+    }
+
+    /// Changes to `skiplist` if the set would not stay a listpack with `count` members: what a command that is about to
+    /// set so many should begin with.
+    pub fn expect(&mut self, count: usize, limits: &ZsetLimits) {
+        if count > limits.max_listpack_entries {
+            self.make_skiplist();
+        }
+    }
+
+    /// Changes to `skiplist`.
+    pub fn make_skiplist(&mut self) {
+        self.convert();
     }
 
     /// Turns a listpack into the other encoding.
@@ -279,14 +301,25 @@ impl ZSet {
         }
     }
 
-    /// The ranks of the members in `range`. Meant for sets in which all scores are equal; in others, some range.
+    /// The ranks of the members in `range`. Meant for sets in which all scores are equal; in others, some range: for a
+    /// listpack the one that Redis's search from the small end finds.
     #[must_use]
     pub fn ranks_by_lex(&self, range: &LexRange<'_>) -> Range<usize> {
         match &self.repr {
             Repr::Ranked(set) => set.ranks_by_lex(range),
-            Repr::Pack(pack) => {
+            Repr::Pack(pack) if pack.may_reach_into(range) => {
                 pack.ranks_where(|member, _| range.reaches_min(member), |member, _| range.within_max(member))
             }
+            Repr::Pack(_) => 0..0,
+        }
+    }
+
+    /// The same, searched from the large end. With equal scores that makes no difference.
+    fn ranks_by_lex_reversed(&self, range: &LexRange<'_>) -> Range<usize> {
+        match &self.repr {
+            Repr::Ranked(set) => set.ranks_by_lex(range),
+            Repr::Pack(pack) if pack.may_reach_into(range) => pack.ranks_by_lex_reversed(range),
+            Repr::Pack(_) => 0..0,
         }
     }
 
@@ -341,7 +374,8 @@ impl ZSet {
         offset: usize,
         limit: usize,
     ) -> RangeIter<'_> {
-        self.range(window(self.ranks_by_lex(range), reverse, offset, limit), reverse)
+        let ranks = if reverse { self.ranks_by_lex_reversed(range) } else { self.ranks_by_lex(range) };
+        self.range(window(ranks, reverse, offset, limit), reverse)
     }
 
     /// All members, rising.
@@ -713,6 +747,37 @@ impl PackSet {
             }
         }
         start.unwrap_or(self.len())..self.len()
+    }
+
+    /// Whether a search for `range` may find anything: it looks at the ends of the set first.
+    fn may_reach_into(&self, range: &LexRange<'_>) -> bool {
+        let (Some(first), Some(last)) = (self.walk(0, 1, false).next(), self.walk_back().next()) else {
+            return false;
+        };
+        range.reaches_min(last.0.bytes(&mut itoa::Buffer::new()))
+            && range.within_max(first.0.bytes(&mut itoa::Buffer::new()))
+    }
+
+    /// The ranks from the last entry that is not above `range` down to the first that is below it.
+    fn ranks_by_lex_reversed(&self, range: &LexRange<'_>) -> Range<usize> {
+        let mut end = 0;
+        for (skipped, (member, _)) in self.walk_back().enumerate() {
+            let mut buf = itoa::Buffer::new();
+            let member = member.bytes(&mut buf);
+            let above = self.len() - skipped;
+            if end == 0 && range.within_max(member) {
+                end = above;
+            }
+            if end > 0 && !range.reaches_min(member) {
+                return above..end;
+            }
+        }
+        0..end
+    }
+
+    /// Walks all entries, falling.
+    fn walk_back(&self) -> PackWalk<'_> {
+        self.walk(self.len().saturating_sub(1), self.len(), true)
     }
 
     /// Walks `count` entries from `rank` on.

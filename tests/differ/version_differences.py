@@ -90,10 +90,51 @@ def modern_doubles(kinds: str) -> Callable[[Reply], Reply]:
     return rewrite
 
 
+# Users
+
+USER_FLAGS = re.compile(rb'user \S+ (on|off)( nopass)?')
+STATE_WORDS = {('$', b'on'), ('$', b'off'), ('$', b'nopass')}
+
+
+def sanitizing_user(reply: Reply) -> Reply:
+    """A line of ACL LIST or a reply of ACL GETUSER with the flag that 7.2 gives new users."""
+    if is_aggregate(reply):
+        if reply[1] and set(reply[1]) <= STATE_WORDS:
+            return reply[0], reply[1] + (('$', b'sanitize-payload'),)
+        return reply[0], tuple(map(sanitizing_user, reply[1]))
+    if reply[0] != '$' or not reply[1] or b'sanitize-payload ' in reply[1]:
+        return reply
+    return '$', USER_FLAGS.sub(lambda m: m.group() + b' sanitize-payload', reply[1])
+
+
+COMMAND_RULES = re.compile(rb'(?<=[+-]@all)( [+-][^ )]+)+')
+
+
+def same_but_command_rules(call: Call, a: Reply, b: Reply) -> bool:
+    def bare(reply: Reply) -> Reply:
+        if is_aggregate(reply):
+            return reply[0], tuple(map(bare, reply[1]))
+        return (reply[0], COMMAND_RULES.sub(b'', reply[1])) if reply[0] == '$' and reply[1] else reply
+    return bare(a) == bare(b)
+
+
+LOG_FIELDS = (b'entry-id', b'timestamp-created', b'timestamp-last-updated')
+
+
+def with_log_fields(reply: Reply) -> Reply:
+    if not is_aggregate(reply):
+        return reply
+    more = tuple(value for name in LOG_FIELDS for value in (('$', name), (':', b'0')))
+    return reply[0], tuple((e[0], e[1] + more) if is_aggregate(e) else e for e in reply[1])
+
+
 REWRITES = (
     Rewrite('z*,bz*', '7.2', 'scores are printed in the shortest form that reads back; 7.0 prints '
             '17 digits', modern_doubles('$,')),
     Rewrite('*', '7.2', 'RESP3 doubles, the same', modern_doubles(',')),
+    Rewrite('acl list,acl getuser', '7.2', 'new users have the flag sanitize-payload',
+            sanitizing_user),
+    Rewrite('acl log', '7.2', 'entries have ids and times', with_log_fields),
 )
 
 
@@ -161,6 +202,14 @@ ACCEPTED = (
              both_arrays),
     Accepted('command count', '7.2', 'new commands', both_numbers),
     Accepted('*', '7.2', 'NOPERM texts name the user', both_errors(b'NOPERM ')),
+    Accepted('acl dryrun', '7.2', 'the same',
+             lambda call, a, b: a[0] == b[0] == '$' and None not in (a[1], b[1])
+             and b[1].endswith(a[1].removeprefix(b'This user'))),
+    Accepted('acl list,acl getuser', '7.2', 'rules about commands are shown as they were given; 7.0 '
+             'shows what it makes of them', same_but_command_rules),
+    Accepted('hello', '7.2', 'all options are checked before the login', lambda call, a, b:
+             is_error(a) and is_error(b) and a[1].startswith(b'WRONGPASS ')
+             and b[1].startswith((b'ERR Syntax error in HELLO option', b'ERR Client names'))),
     Accepted('hello', '7.2', 'the NOAUTH text shows the whole form of HELLO',
              both_errors(b'NOAUTH HELLO')),
     Accepted('bitcount,bitpos', '7.2', 'the arguments are checked when the key is missing, too',

@@ -117,6 +117,19 @@ impl Field {
         }
     }
 
+    /// The number that SET asks for, as Redis takes it. What is too far below counts as far above the greatest, which
+    /// saturation shows: anything below zero for an unsigned field, and what is 2^63 or more below the greatest for a
+    /// signed one.
+    fn as_set(self, number: i64) -> i128 {
+        let too_low = if self.signed {
+            let greatest = i64::MAX >> (64 - self.bits);
+            greatest.checked_sub(number).is_none() && self.bits < 64
+        } else {
+            number < 0
+        };
+        i128::from(number) + if too_low { 1 << 64 } else { 0 }
+    }
+
     /// The number to store for `wanted`; `None` if it does not fit and that is a failure.
     fn fit(self, wanted: i128, overflow: Overflow) -> Option<i64> {
         let (least, greatest) = self.limits();
@@ -174,9 +187,7 @@ impl Operation {
                 out.int(old);
                 return false;
             }
-            Action::Set(number) if field.signed => i128::from(number),
-            // Below zero counts as far above the greatest, which saturation shows.
-            Action::Set(number) => i128::from(number.cast_unsigned()),
+            Action::Set(number) => field.as_set(number),
             Action::Add(number) => i128::from(old) + i128::from(number),
         };
         let Some(new) = field.fit(wanted, self.overflow) else {
@@ -316,6 +327,18 @@ mod tests {
         assert_eq!(space.events()[..3], ["new f", "setbit f", "setbit f"]);
         // The failed ones and the value that stayed the same do not count.
         assert_eq!(space.dirty(), 8);
+    }
+
+    #[test]
+    fn a_set_far_below_saturates_at_the_greatest() {
+        let mut space = Space::new();
+        space.script(
+            "BITFIELD f OVERFLOW SAT SET i8 0 -9223372036854775681 GET i8 0 => *2 :0 :127
+             BITFIELD f OVERFLOW SAT SET i8 0 -9223372036854775680 GET i8 0 => *2 :127 :-128
+             BITFIELD f OVERFLOW WRAP SET i8 0 -9223372036854775807 GET i8 0 => *2 :-128 :1
+             BITFIELD f OVERFLOW FAIL SET i8 0 -9223372036854775807 => *1 $-1
+             BITFIELD f OVERFLOW SAT SET i64 8 -9223372036854775808 GET i64 8 => *2 :0 :-9223372036854775808",
+        );
     }
 
     #[test]

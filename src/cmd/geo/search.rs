@@ -1,7 +1,6 @@
 //! GEOSEARCH, GEOSEARCHSTORE and the older GEORADIUS commands: the places inside a circle or a box. Touches db, types,
 //! proto and base.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use super::cells::{self, Outline, Point, Shape};
@@ -394,24 +393,18 @@ struct Hit<'z> {
     place: Point,
     /// From the centre, in the unit of the search.
     distance: f64,
+    /// How many were found before it.
+    found: usize,
 }
 
-impl<'z> Hit<'z> {
-    /// By distance, and in order of the sorted set where that is the same.
-    fn compare(&self, other: &Hit<'z>, order: Order) -> Ordering {
+impl Hit<'_> {
+    /// By distance, and in the order of the search where that is the same.
+    fn compare(&self, other: &Hit<'_>, order: Order) -> Ordering {
         let by_distance = match order {
             Order::Farthest => other.distance.total_cmp(&self.distance),
             _ => self.distance.total_cmp(&other.distance),
         };
-        let by_score = by_distance.then_with(|| self.score.total_cmp(&other.score));
-        by_score.then_with(|| self.text().cmp(&other.text()))
-    }
-
-    fn text(&self) -> Cow<'z, [u8]> {
-        match self.member {
-            Item::Str(bytes) => Cow::Borrowed(bytes),
-            Item::Int(_) => Cow::Owned(self.member.to_vec()),
-        }
+        by_distance.then_with(|| self.found.cmp(&other.found))
     }
 }
 
@@ -427,7 +420,8 @@ fn find<'z>(zset: &'z ZSet, shape: &Shape, limit: usize) -> Vec<Hit<'z>> {
         for (member, score) in zset.range_by_score(&range, false, 0, usize::MAX) {
             let place = cells::place(score);
             if let Some(metres) = shape.distance_to(place) {
-                hits.push(Hit { member, score, place, distance: metres / shape.unit });
+                let found = hits.len();
+                hits.push(Hit { member, score, place, distance: metres / shape.unit, found });
                 if hits.len() >= limit {
                     return hits;
                 }

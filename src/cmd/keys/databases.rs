@@ -82,12 +82,13 @@ fn dbsize(ctx: &mut Ctx) -> CmdResult {
 }
 
 fn flush(ctx: &mut Ctx, db: Option<usize>) -> CmdResult {
-    match ctx.args[1..] {
-        [] => {}
-        [how] if how.eq_ignore_ascii_case(b"async") || how.eq_ignore_ascii_case(b"sync") => {}
+    let lazily = match ctx.args[1..] {
+        [] => ctx.config.lazyfree_lazy_user_flush,
+        [how] if how.eq_ignore_ascii_case(b"async") => true,
+        [how] if how.eq_ignore_ascii_case(b"sync") => false,
         _ => return Err(CmdError::SYNTAX),
-    }
-    let gone = ctx.ks.flush(db);
+    };
+    let gone = ctx.ks.flush(db, lazily);
     ctx.ks.signals.dirty += gone as u64;
     ctx.out.ok();
     Ok(Outcome::Done)

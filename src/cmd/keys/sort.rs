@@ -250,10 +250,18 @@ impl Rows {
             _ => return Err(CmdError::WRONG_TYPE),
         }
         let is_set = matches!(value, ValueRef::Set(_));
+        let is_small_zset = matches!(value, ValueRef::ZSet(zset) if zset.listpack().is_some());
         rows.wanted = if options.unsorted && !is_set { 0..rows.rows.len() } else { wanted };
         if options.unsorted && is_set && stores {
             // What is stored must not depend on the order inside the set: a replica's may differ.
             (options.unsorted, options.alpha, options.by) = (false, true, None);
+        }
+        if is_small_zset {
+            // Redis sorts these in the other encoding only, and leaves the set so.
+            let db = ctx.db();
+            if let Some(entry) = ctx.ks.write(db, key) {
+                entry.zset()?.make_skiplist();
+            }
         }
         Ok(rows)
     }

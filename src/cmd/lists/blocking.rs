@@ -83,9 +83,8 @@ pub const SPECS: &[CommandSpec<DataFn>] = &[
     },
 ];
 
-fn wait(keys: &[&[u8]], deadline_ms: Option<i64>) -> CmdResult {
+fn wait(keys: &[&[u8]], deadline_ms: Option<i64>, otherwise: Otherwise) -> CmdResult {
     let keys = keys.iter().map(|key| key.to_vec()).collect();
-    let otherwise = Otherwise::NullArray;
     Ok(Outcome::Block(Box::new(Block { keys, wants: Some(Type::List), deadline_ms, otherwise })))
 }
 
@@ -109,7 +108,7 @@ fn pop(ctx: &mut Ctx, end: End) -> CmdResult {
             return Ok(Outcome::Done);
         }
     }
-    wait(keys, deadline_ms)
+    wait(keys, deadline_ms, Otherwise::NullArray)
 }
 
 fn blmpop(ctx: &mut Ctx) -> CmdResult {
@@ -118,7 +117,7 @@ fn blmpop(ctx: &mut Ctx) -> CmdResult {
     if moves::pop_many(ctx, &request)? {
         return Ok(Outcome::Done);
     }
-    wait(request.keys, deadline_ms)
+    wait(request.keys, deadline_ms, Otherwise::NullArray)
 }
 
 fn blmove(ctx: &mut Ctx) -> CmdResult {
@@ -136,7 +135,7 @@ fn brpoplpush(ctx: &mut Ctx) -> CmdResult {
 fn move_or_wait(ctx: &mut Ctx, from: End, to: End, deadline_ms: Option<i64>) -> CmdResult {
     let source = ctx.args[1];
     if ctx.ks.write(ctx.session.db, source).is_none() {
-        return wait(&[source], deadline_ms);
+        return wait(&[source], deadline_ms, Otherwise::NullMove);
     }
     moves::move_element(ctx, from, to)
 }

@@ -205,7 +205,11 @@ pub(in crate::cmd) fn add<'m>(
 ) -> CmdResult {
     let (key, db, limits) = (ctx.args[1], ctx.db(), ctx.zset_limits());
     let zset = match ctx.ks.write(db, key) {
-        Some(entry) => entry.zset()?,
+        Some(entry) => {
+            let zset = entry.zset()?;
+            zset.expect(pairs.len(), &limits);
+            zset
+        }
         None if options.xx => return reply_added(ctx, options, 0, 0, None),
         None => {
             let first_len = pairs.clone().next().map_or(0, |(_, member)| member.len());
