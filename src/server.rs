@@ -20,6 +20,7 @@ use crate::exec::Engine;
 use crate::exec::registry::Registry;
 use crate::net::clients::Clients;
 use crate::net::listen::Listener;
+use crate::net::room::RoomPolicy;
 use crate::proto::request::Arguments;
 use crate::proto::sink::Sink;
 use crate::registry::blocked::{Blocked, DbKey};
@@ -80,6 +81,8 @@ mod slowlog;
 pub mod startup;
 #[path = "server/stats.rs"]
 mod stats;
+#[path = "server/tend.rs"]
+mod tend;
 #[path = "server/tracking.rs"]
 mod tracking;
 
@@ -116,6 +119,10 @@ pub struct Server {
     awake_since_ticks: u64,
     /// The database with which the next expiry cycle begins.
     expire_from: usize,
+    /// The client with which the next round of looking after clients begins.
+    tend_from: usize,
+    /// How CLIENT LIST's sizes of reply buffers follow use.
+    reply_room: RoomPolicy,
     /// The buffer that all reads go into.
     read_buffer: Box<[u8]>,
     /// The arguments of the request being run.
@@ -186,6 +193,8 @@ impl Server {
             cron_runs: 0,
             awake_since_ticks: 0,
             expire_from: 0,
+            tend_from: 0,
+            reply_room: RoomPolicy::default(),
             read_buffer: vec![0; READ_BUFFER_BYTES].into_boxed_slice(),
             arguments: Arguments::default(),
             discard: Sink::new(),
@@ -237,6 +246,8 @@ impl Server {
         // Replies first: everything that was run in the last turn is answered before anybody new is heard, and most
         // clients never need a writable event.
         self.send_replies();
+        // What is out by now counts no more against anybody.
+        self.evict_clients();
         // Slots are freed between batches of events only: an event may be for a client closed earlier in its batch.
         self.free_closed();
         // Sleep, unless somebody has more to read, to write or to connect.
@@ -328,7 +339,12 @@ impl Server {
     }
 
     fn send_replies(&mut self) {
+        let limited = self.engine.config.maxmemory_clients != 0;
         self.clients.flush(&self.poller, |clients, slot| {
+            if limited {
+                let spared = clients.get(slot).session.flags.any(SessionFlags::NO_EVICT);
+                clients.recount(slot, !spared);
+            }
             if clients.get(slot).session.flags.any(SessionFlags::CLOSE_AFTER_REPLY) {
                 clients.close(slot);
             }
@@ -337,6 +353,7 @@ impl Server {
 
     fn write_more(&mut self, slot: usize) {
         let done = self.clients.write(slot, &self.poller);
+        self.recount(slot);
         if done && self.clients.get(slot).session.flags.any(SessionFlags::CLOSE_AFTER_REPLY) {
             self.clients.close(slot);
         }
@@ -401,26 +418,6 @@ impl Server {
             for db in 0..self.engine.ks.count() {
                 self.engine.ks.db_mut(db).rehash_step(REHASH_BUCKETS_PER_TICK);
             }
-        }
-    }
-
-    /// Looks after every client about once a second: idle ones beyond `timeout` go, unused memory is given back.
-    fn tend_clients(&mut self) {
-        let hz = self.engine.config.hz.max(1) as u64;
-        if self.cron_runs % hz != 0 {
-            return;
-        }
-        let now = self.engine.ks.now_ms;
-        let timeout_ms = self.engine.config.timeout * 1_000;
-        for slot in self.clients.slots_by_id() {
-            let client = self.clients.get_mut(slot);
-            if timeout_ms > 0 && now - client.session.active_ms > timeout_ms {
-                self.log.verbose("Closing idle client");
-                self.clients.close(slot);
-                continue;
-            }
-            client.trim();
-            self.bound_output(slot);
         }
     }
 

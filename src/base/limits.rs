@@ -65,6 +65,9 @@ pub const RESERVED_FILES: u64 = 32;
 /// Buckets of the key table moved per timer tick and database while rehashing goes on.
 pub const REHASH_BUCKETS_PER_TICK: usize = 2_000;
 
+/// Clients that the timer looks after each time, if there are so many; more if it would not get round in a second.
+pub const CLIENTS_TENDED_PER_TICK_MIN: usize = 5;
+
 /// Keys beyond `tracking-table-max-keys` that are given up at a time; the timer goes on with the rest.
 pub const TRACKING_EVICTIONS_MAX: usize = 1_000;
 

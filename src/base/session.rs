@@ -102,6 +102,8 @@ pub struct Session {
     pub active_ms: i64,
     /// The queued commands of a transaction.
     pub queue: Vec<Vec<Vec<u8>>>,
+    /// Bytes of all arguments in `queue`.
+    pub queue_bytes: usize,
     /// The last command that ran, as an index into the command registry.
     pub last_command: Option<u16>,
 }
@@ -121,6 +123,7 @@ impl Session {
             connected_ms: now_ms,
             active_ms: now_ms,
             queue: Vec::new(),
+            queue_bytes: 0,
             last_command: None,
         }
     }

@@ -48,7 +48,7 @@ pub const SPECS: &[CommandSpec<DataFn>] = &[
         group: Group::Hyperloglog,
         complexity: "N/A",
         arity: 3,
-        flags: Flags::WRITE.or(Flags::DENYOOM).or(Flags::ADMIN),
+        flags: Flags::WRITE.or(Flags::DENYOOM).or(Flags::ADMIN).or(Flags::SYSCMD),
         acl: Acl::HYPERLOGLOG,
         keys: &[KeySpec::one(KeyFlags::RW.or(KeyFlags::ACCESS)).at(2)],
         syntax: "subcommand key",
@@ -79,7 +79,7 @@ pub const SPECS: &[CommandSpec<DataFn>] = &[
         group: Group::Hyperloglog,
         complexity: "N/A",
         arity: 1,
-        flags: Flags::ADMIN,
+        flags: Flags::ADMIN.or(Flags::SYSCMD),
         acl: Acl::HYPERLOGLOG,
         handler: Some(pfselftest),
         ..CommandSpec::DEFAULT

@@ -179,6 +179,8 @@ bit_set! {
         NOT_QUEUED = 27 "",
         /// Runs the queued commands of a transaction. Not shown by COMMAND.
         RUNS_QUEUE = 29 "",
+        /// Meant for other servers and for tests. Shown by COMMAND DOCS only.
+        SYSCMD = 30 "",
         /// Allowed in RESP2 while subscribed. Not shown by COMMAND.
         WHEN_SUBSCRIBED = 28 "",
         /// The handler takes a big last argument's allocation over; see `Ctx::take_value`. Not shown by COMMAND.

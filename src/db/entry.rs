@@ -210,6 +210,12 @@ impl KeyEntry {
         expire_at(&self.0)
     }
 
+    /// Whether its time is over: a key lives through the millisecond of its expiry, as in Redis.
+    #[inline]
+    pub fn is_expired(&self, now_ms: i64) -> bool {
+        self.expire_ms().is_some_and(|at| at < now_ms)
+    }
+
     /// A reference for an index beside the owning table.
     pub fn reference(&self) -> EntryRef {
         EntryRef(self.0)

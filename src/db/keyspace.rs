@@ -291,8 +291,7 @@ impl Keyspace {
         let due = space
             .keys
             .find_hashed(hash, key)
-            .and_then(KeyEntry::expire_ms)
-            .is_some_and(|at| at < self.now_ms);
+            .is_some_and(|entry| entry.is_expired(self.now_ms));
         if due {
             self.expire_now(db, hash, key);
         }
@@ -351,13 +350,13 @@ impl Keyspace {
     /// Whether the key is there and not expired; leaves no trace.
     pub fn contains(&self, db: usize, key: &[u8]) -> bool {
         let entry = self.dbs[db].keys.find(key);
-        entry.is_some_and(|entry| entry.expire_ms().is_none_or(|at| at >= self.now_ms))
+        entry.is_some_and(|entry| !entry.is_expired(self.now_ms))
     }
 
     /// Whether the key is there but past its expiry; leaves no trace.
     pub fn has_expired(&self, db: usize, key: &[u8]) -> bool {
         let entry = self.dbs[db].keys.find(key);
-        entry.is_some_and(|entry| entry.expire_ms().is_some_and(|at| at < self.now_ms))
+        entry.is_some_and(|entry| entry.is_expired(self.now_ms))
     }
 
     /// Looks a key up for changing its value in place. The entry must not be replaced or given an expiry through this;
@@ -567,7 +566,7 @@ impl Keyspace {
             let space = &self.dbs[db];
             let entry = space.keys.random(rng)?;
             let key = entry.key().to_vec();
-            if entry.expire_ms().is_none_or(|at| at >= self.now_ms) {
+            if !entry.is_expired(self.now_ms) {
                 return Some(key);
             }
             let hash = space.keys.hash_of(&key);

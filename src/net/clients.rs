@@ -12,10 +12,11 @@ use slab::Slab;
 
 use crate::ae::{Id, Poller};
 use crate::base::limits::{
-    BIG_ARGUMENT_BYTES, BIG_ARGUMENT_GROWTH, CARRY_OVER_BYTES_MAX, READ_BUFFER_BYTES, REPLY_CHUNK_BYTES,
-    REPLY_POOL_CHUNKS_MAX, WRITE_BYTES_PER_TURN_MAX,
+    BIG_ARGUMENT_BYTES, BIG_ARGUMENT_GROWTH, CARRY_OVER_BYTES_MAX, IDLE_BUFFER_BYTES_MAX, READ_BUFFER_BYTES,
+    REPLY_CHUNK_BYTES, REPLY_POOL_CHUNKS_MAX, WRITE_BYTES_PER_TURN_MAX,
 };
 use crate::base::session::{ClientId, Session};
+use crate::net::room::ReplyRoom;
 use crate::net::stream::Stream;
 use crate::proto::request::{Arguments, Parser};
 use crate::proto::sink::{SLICES_MAX, Sink};
@@ -47,6 +48,12 @@ pub struct Client {
     pub big: Option<BigArgument>,
     /// Replies that wait.
     pub output: Sink,
+    /// How much room the replies take.
+    pub room: ReplyRoom,
+    /// Bytes that the client's entries in tables of the server take, as last worked out.
+    pub table_bytes: usize,
+    /// Bytes that count for client eviction; see [`Clients::recount`].
+    counted_bytes: usize,
     /// The peer's and our own address; none for a Unix socket.
     pub addresses: (Option<SocketAddr>, Option<SocketAddr>),
     /// When the waiting replies passed the soft limit, in milliseconds since the epoch.
@@ -73,6 +80,14 @@ impl Client {
         self.input.len() + self.big.as_ref().map_or(0, |big| big.body.len())
     }
 
+    /// Bytes of an unfinished request, and memory allocated for more of it.
+    pub fn input_room(&self) -> (usize, usize) {
+        match &self.big {
+            Some(big) => (big.body.len(), big.body.capacity() - big.body.len()),
+            None => (self.input.len(), self.input.capacity() - self.input.len()),
+        }
+    }
+
     /// Whether the socket is full and replies wait for room.
     pub fn waits_for_room(&self) -> bool {
         self.waits_for_room
@@ -91,12 +106,17 @@ impl Client {
             + self.arguments.mem_size()
             + self.output.mem_size()
             + big
+            + self.session.queue_bytes
+            + self.table_bytes
     }
 
-    /// Gives back memory that an idle connection does not need.
-    pub fn trim(&mut self) {
-        if self.input.is_empty() && self.input.capacity() > 0 {
+    /// Gives back memory that the connection does not need: what stands empty and is large, or unused for long.
+    pub fn trim(&mut self, idle: bool) {
+        if self.input.is_empty() && (idle || self.input.capacity() > IDLE_BUFFER_BYTES_MAX) {
             self.input = Vec::new();
+        }
+        if idle {
+            self.input.shrink_to_fit();
         }
         if !self.parser.in_progress() {
             self.arguments = Arguments::default();
@@ -136,6 +156,8 @@ pub struct Clients {
     pub bytes_in: u64,
     /// Bytes written to all clients.
     pub bytes_out: u64,
+    /// Bytes that count for client eviction, of all clients.
+    counted_bytes: usize,
     /// Reads that brought something.
     pub reads: u64,
     /// Times that replies were sent to a client.
@@ -222,6 +244,9 @@ impl Clients {
             input_waits: false,
             big: None,
             output: Sink::new(),
+            room: ReplyRoom::new(now_ms),
+            table_bytes: 0,
+            counted_bytes: 0,
             addresses,
             soft_limit_since_ms: None,
             write_queued: false,
@@ -239,8 +264,41 @@ impl Clients {
         let client = &mut self.slab[slot];
         if !client.closing {
             client.closing = true;
+            self.counted_bytes -= client.counted_bytes;
+            client.counted_bytes = 0;
             self.to_free.push(slot);
         }
+    }
+
+    /// Counts the memory of a client anew, if it may be evicted for it; one that may not does not count.
+    pub fn recount(&mut self, slot: usize, evictable: bool) {
+        let client = &mut self.slab[slot];
+        let bytes = if evictable && !client.closing { client.mem_size() } else { 0 };
+        self.counted_bytes = self.counted_bytes - client.counted_bytes + bytes;
+        client.counted_bytes = bytes;
+    }
+
+    /// Bytes counted of all clients.
+    pub fn counted_bytes(&self) -> usize {
+        self.counted_bytes
+    }
+
+    /// The clients that count, those that take most first.
+    pub fn largest_first(&self) -> Vec<usize> {
+        let counted = self.iter().filter(|(_, client)| client.counted_bytes > 0);
+        let mut slots: Vec<_> = counted.map(|(slot, client)| (client.counted_bytes, slot)).collect();
+        slots.sort_unstable_by(|a, b| b.cmp(a));
+        slots.into_iter().map(|(_, slot)| slot).collect()
+    }
+
+    /// Up to `count` slots of open clients, going round: from `from` on, which moves behind them.
+    pub fn next_slots(&self, from: &mut usize, count: usize) -> Vec<usize> {
+        let open = |&slot: &usize| self.slab.get(slot).is_some_and(|client| !client.closing);
+        let end = self.generations.len();
+        let start = (*from).min(end);
+        let slots: Vec<usize> = (start..end).chain(0..start).filter(open).take(count).collect();
+        *from = slots.last().map_or(0, |last| last + 1);
+        slots
     }
 
     /// The clients closed in this turn and not yet freed.
@@ -414,6 +472,7 @@ impl Clients {
     pub fn write(&mut self, slot: usize, poller: &Poller) -> bool {
         self.writes += 1;
         let client = &mut self.slab[slot];
+        client.room.note(client.output.len());
         let mut written = 0;
         while !client.output.is_empty() {
             match write_once(&client.stream, &client.output) {

@@ -2,4 +2,5 @@
 
 pub mod clients;
 pub mod listen;
+pub mod room;
 pub mod stream;

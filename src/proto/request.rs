@@ -12,7 +12,7 @@
 //!    └───► inline line                   └── BigBody ◄┘ the caller collects it, then calls `finish_big`
 //! ```
 
-use memchr::memchr;
+use memchr::memchr2;
 
 use crate::base::error::ProtoError;
 use crate::base::limits::{
@@ -61,6 +61,15 @@ impl Arguments {
             Span::Buffer { start, len } => &request[start as usize..start as usize + len as usize],
             Span::Owned(index) => &self.owned[index as usize],
         }
+    }
+
+    /// Bytes of all arguments found so far.
+    pub fn bytes_len(&self) -> usize {
+        let len = |span: &Span| match *span {
+            Span::Buffer { len, .. } => len as usize,
+            Span::Owned(index) => self.owned[index as usize].len(),
+        };
+        self.spans.iter().map(len).sum()
     }
 
     /// Bytes of memory held.
@@ -246,7 +255,7 @@ impl Parser {
     #[cold]
     fn no_dollar(&self, buffer: &[u8]) -> Step {
         let rest = &buffer[self.position..];
-        match memchr(b'\r', rest) {
+        match line_end(b'\r', rest) {
             Some(_) => Step::Error(ProtoError::expected_dollar(rest[0])),
             None if rest.len() > INLINE_BYTES_MAX => Step::Error(ProtoError::BIG_BULK_LINE),
             None => Step::NeedMore,
@@ -265,7 +274,7 @@ impl Parser {
     }
 
     fn inline(&mut self, buffer: &[u8], arguments: &mut Arguments) -> Step {
-        let Some(end) = memchr(b'\n', buffer) else {
+        let Some(end) = line_end(b'\n', buffer) else {
             if buffer.len() > INLINE_BYTES_MAX {
                 return Step::Error(ProtoError::BIG_INLINE);
             }
@@ -281,6 +290,12 @@ impl Parser {
         }
         Step::Done { consumed: end + 1 }
     }
+}
+
+/// The place of the first `end`, unless a zero byte comes before it: Redis searches as in a C string, so such a line never
+/// ends for it, and grows until it is too long.
+fn line_end(end: u8, bytes: &[u8]) -> Option<usize> {
+    memchr2(end, 0, bytes).filter(|&at| bytes[at] == end)
 }
 
 /// The number on the line that starts at `start`. The common case, a few digits, is read without a search.
@@ -307,7 +322,7 @@ fn number_line(buffer: &[u8], start: usize) -> Line {
 #[cold]
 #[inline(never)]
 fn number_line_slow(buffer: &[u8], start: usize) -> Line {
-    let Some(len) = memchr(b'\r', &buffer[start..]) else {
+    let Some(len) = line_end(b'\r', &buffer[start..]) else {
         return Line::Incomplete;
     };
     let end = start + len;

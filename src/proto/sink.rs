@@ -21,6 +21,8 @@ pub const SLICES_MAX: usize = 64;
 pub struct Sink {
     full: VecDeque<Vec<u8>>,
     full_bytes: usize,
+    /// Memory of the full chunks.
+    full_capacity: usize,
     tail: Vec<u8>,
     /// Bytes of the first chunk that have been sent.
     sent: usize,
@@ -61,8 +63,16 @@ impl Sink {
     }
 
     /// Bytes of memory held, used or not.
+    #[inline]
     pub fn mem_size(&self) -> usize {
-        self.full.iter().map(Vec::capacity).sum::<usize>() + self.tail.capacity()
+        self.full_capacity + self.tail.capacity()
+    }
+
+    /// Bytes of memory held beyond the one chunk that every client with replies has: what the output buffer limits are
+    /// about.
+    #[inline]
+    pub fn excess_bytes(&self) -> usize {
+        self.mem_size().saturating_sub(REPLY_CHUNK_BYTES)
     }
 
     /// Full chunks in the chain, without the one being filled.
@@ -90,8 +100,7 @@ impl Sink {
     fn put_slow(&mut self, bytes: &[u8]) {
         if bytes.len() >= REPLY_CHUNK_BYTES {
             self.seal();
-            self.full_bytes += bytes.len();
-            self.full.push_back(bytes.to_vec());
+            self.push_full(bytes.to_vec());
             return;
         }
         self.room(bytes.len()).extend_from_slice(bytes);
@@ -119,9 +128,15 @@ impl Sink {
     /// Moves what is in the tail to the chain.
     fn seal(&mut self) {
         if !self.tail.is_empty() {
-            self.full_bytes += self.tail.len();
-            self.full.push_back(std::mem::take(&mut self.tail));
+            let chunk = std::mem::take(&mut self.tail);
+            self.push_full(chunk);
         }
+    }
+
+    fn push_full(&mut self, chunk: Vec<u8>) {
+        self.full_bytes += chunk.len();
+        self.full_capacity += chunk.capacity();
+        self.full.push_back(chunk);
     }
 
     /// Remembers this place for [`Sink::insert`].
@@ -146,9 +161,11 @@ impl Sink {
             // The tail is one of the full chunks now: cut it in two below.
         }
         let chunk = &mut self.full[mark.chunk];
+        self.full_capacity -= chunk.capacity();
         let rest = chunk.split_off(mark.offset);
         chunk.extend_from_slice(header);
         self.full_bytes += header.len();
+        self.full_capacity += chunk.capacity() + rest.capacity();
         if !rest.is_empty() {
             self.full.insert(mark.chunk + 1, rest);
         }
@@ -181,6 +198,7 @@ impl Sink {
             }
             self.sent -= front.len();
             self.full_bytes -= front.len();
+            self.full_capacity -= front.capacity();
             self.full.pop_front();
         }
         if self.sent == self.tail.len() {
@@ -198,6 +216,7 @@ impl Sink {
         }
         self.seal();
         self.full_bytes += other.full_bytes;
+        self.full_capacity += other.full_capacity;
         self.full.append(&mut other.full);
         self.tail = other.tail;
     }
@@ -215,6 +234,14 @@ impl Sink {
         }
         out.drain(..self.sent);
         out
+    }
+}
+
+#[cfg(test)]
+impl Sink {
+    fn check(&self) {
+        assert_eq!(self.full_bytes, self.full.iter().map(Vec::len).sum::<usize>());
+        assert_eq!(self.full_capacity, self.full.iter().map(Vec::capacity).sum::<usize>());
     }
 }
 
@@ -244,6 +271,7 @@ mod tests {
             let n = all.len().min(1_000);
             got.extend_from_slice(&all[..n]);
             sink.consume(n);
+            sink.check();
         }
         assert!(got == want);
         assert_eq!(sink.len(), 0);
@@ -267,6 +295,7 @@ mod tests {
                 sink.put(b"x");
             }
             sink.insert(mark, b"*12\r\n");
+            sink.check();
             sink.put(b"z");
             let mut want = b"ab*12\r\n".to_vec();
             want.resize(want.len() + body, b'x');

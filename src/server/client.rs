@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 
 use crate::base::error::CmdError;
-use crate::base::num::parse_i64;
+use crate::base::limits::{READ_BUFFER_BYTES, REPLY_CHUNK_BYTES};
+use crate::base::num::{decimal_len, parse_i64};
 use crate::base::session::{Session, SessionFlags};
 use crate::cmd::help;
 use crate::cmd::spec::{Acl, CommandSpec, Flags, Group};
@@ -424,20 +425,29 @@ pub(super) fn address(server: &Server, client: &Client, address: Option<SocketAd
 /// The line of CLIENT LIST about one client, without line end. The fields and their order are Redis's: programs split
 /// it at blanks.
 pub(super) fn describe(server: &Server, slot: usize) -> String {
+    describe_while(server, slot, &[])
+}
+
+/// The same of the client whose request is running: to Redis the request is still in its input.
+fn describe_while(server: &Server, slot: usize, request: &[&[u8]]) -> String {
     let client = server.clients.get(slot);
     let session = &client.session;
     let now = server.engine.ks.now_ms;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    // While a transaction runs, its EXEC is the command.
+    let in_exec = session.flags.any(SessionFlags::IN_EXEC);
+    let in_multi = in_exec || session.flags.any(SessionFlags::MULTI);
     let last = session.last_command.map_or("NULL", |c| server.engine.registry.get(c).full_name.as_str());
-    let input = client.input_bytes();
-    let input_free = client.input.capacity() - client.input.len();
+    let last = if in_exec { "exec" } else { last };
+    let (input, input_free) = input_room(client, request);
+    let args_len = client.arguments.bytes_len() + request.iter().map(|arg| arg.len()).sum::<usize>();
     let mut line = String::with_capacity(400);
     // Writing into a String cannot fail.
     let _ = write!(
         line,
         "id={} addr={} laddr={} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} ssub={} multi={} watch={} \
-         qbuf={input} qbuf-free={input_free} argv-mem={} multi-mem=0 rbs={} rbp={} obl={} oll={} omem={} tot-mem={} \
-         events={} cmd={last} user={} redir={} resp={} lib-name={} lib-ver={}",
+         qbuf={input} qbuf-free={input_free} argv-mem={args_len} multi-mem={} rbs={} rbp={} obl={} oll={} omem={} \
+         tot-mem={} events={} cmd={last} user={} redir={} resp={} lib-name={} lib-ver={}",
         session.id,
         address(server, client, client.addresses.0),
         address(server, client, client.addresses.1),
@@ -450,15 +460,16 @@ pub(super) fn describe(server: &Server, slot: usize) -> String {
         server.pubsub.count_of(Kind::Channel, session.id),
         server.pubsub.count_of(Kind::Pattern, session.id),
         server.pubsub.count_of(Kind::Shard, session.id),
-        if session.flags.any(SessionFlags::MULTI) { session.queue.len() as i64 } else { -1 },
+        if in_multi { session.queue.len() as i64 } else { -1 },
         server.watches.count_of(session.id),
-        client.arguments.mem_size(),
-        client.output.mem_size(),
-        client.output.mem_size(),
-        client.output.tail_len(),
+        session.queue_bytes,
+        client.room.size(),
+        client.room.peak(),
+        // The first chunk of replies is what Redis keeps in its fixed buffer.
+        if client.output.chunks() == 0 { client.output.tail_len() } else { REPLY_CHUNK_BYTES },
         client.output.chunks(),
-        client.output.len() - client.output.tail_len().min(client.output.len()),
-        client.mem_size(),
+        client.output.excess_bytes(),
+        server.client_bytes(slot),
         if client.waits_for_room() { "rw" } else { "r" },
         text(&session.user),
         server.tracking_redirect(slot),
@@ -469,13 +480,28 @@ pub(super) fn describe(server: &Server, slot: usize) -> String {
     line
 }
 
+/// Bytes in a client's input, and room for more. A request that is running is in the buffer of the loop.
+fn input_room(client: &Client, request: &[&[u8]]) -> (usize, usize) {
+    let (used, free) = client.input_room();
+    match request_bytes(request) {
+        0 => (used, free),
+        running => (used + running, free + READ_BUFFER_BYTES.saturating_sub(running)),
+    }
+}
+
+/// Bytes of a request on the wire.
+fn request_bytes(args: &[&[u8]]) -> usize {
+    let header = |n: usize| 3 + decimal_len(n as u64);
+    if args.is_empty() { 0 } else { header(args.len()) + args.iter().map(|arg| header(arg.len()) + arg.len() + 2).sum::<usize>() }
+}
+
 fn flag_letters(server: &Server, session: &Session) -> String {
     let tracker = server.tracking.get(session.id);
     let has = |flag: SessionFlags| session.flags.any(flag);
     let letters = [
         (has(SessionFlags::MONITOR), 'O'),
         (has(SessionFlags::SUBSCRIBED), 'P'),
-        (has(SessionFlags::MULTI), 'x'),
+        (has(SessionFlags::MULTI.or(SessionFlags::IN_EXEC)), 'x'),
         (has(SessionFlags::BLOCKED), 'b'),
         (tracker.is_some(), 't'),
         (tracker.is_some_and(|tracker| tracker.broken), 'R'),
@@ -490,8 +516,8 @@ fn flag_letters(server: &Server, session: &Session) -> String {
     if set.is_empty() { "N".to_owned() } else { set }
 }
 
-fn client_info(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
-    let line = describe(server, slot) + "\n";
+fn client_info(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
+    let line = describe_while(server, slot, args) + "\n";
     server.reply(slot).verbatim("txt", line.as_bytes());
     Ok(())
 }
@@ -506,10 +532,10 @@ enum Class {
 }
 
 fn class(word: &[u8]) -> Result<Class, CmdError> {
-    let known: [(&[u8], Class); 6] = [
+    let known: [(&[u8], Class); 5] = [
         (b"normal", Class::Normal),
         (b"master", Class::Other),
-        (b"primary", Class::Other),
+
         (b"replica", Class::Other),
         (b"slave", Class::Other),
         (b"pubsub", Class::Pubsub),
@@ -545,7 +571,7 @@ fn client_list(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), C
     };
     let mut text = String::new();
     for other in slots {
-        text.push_str(&describe(server, other));
+        text.push_str(&describe_while(server, other, if other == slot { args } else { &[] }));
         text.push('\n');
     }
     server.reply(slot).verbatim("txt", text.as_bytes());

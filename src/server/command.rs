@@ -185,9 +185,8 @@ fn command_list(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), 
         }
         _ => return Err(CmdError::SYNTAX),
     };
-    let everything = args.len() == 2;
     let (registry, mut out) = parts(server, slot);
-    let listed = registry.iter().filter(|(_, c)| (everything || filter(c)) && (!everything || !c.is_sub));
+    let listed = registry.iter().filter(|(_, command)| filter(command));
     let names: Vec<&str> = listed.map(|(_, c)| c.full_name.as_str()).collect();
     out.array(names.len());
     for name in names {
@@ -304,19 +303,32 @@ fn command_docs(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), 
 fn write_docs(registry: &Registry, command: &Command, out: &mut Reply) {
     let arguments = syntax::parse(command.syntax).expect("a test parses the syntax of every command");
     out.bulk(command.full_name.as_bytes());
-    let fields = 4
-        + if command.deprecated.is_some() { 3 } else { 0 }
+    let doc_flags: Vec<&str> =
+        [(command.deprecated.is_some(), "deprecated"), (command.flags.any(Flags::SYSCMD), "syscmd")]
+            .into_iter()
+            .filter_map(|(on, word)| on.then_some(word))
+            .collect();
+    let fields = 3
+        + usize::from(!command.complexity.is_empty())
+        + usize::from(!doc_flags.is_empty())
+        + if command.deprecated.is_some() { 2 } else { 0 }
         + usize::from(!arguments.is_empty())
         + usize::from(command.is_container());
     out.map(fields);
     field(out, "summary", command.summary);
     field(out, "since", command.since);
     field(out, "group", command.group.name());
-    field(out, "complexity", command.complexity);
-    if let Some(deprecated) = command.deprecated {
+    if !command.complexity.is_empty() {
+        if !command.complexity.is_empty() {
+        field(out, "complexity", command.complexity);
+    }
+    }
+    if !doc_flags.is_empty() {
         out.bulk(b"doc_flags");
-        out.set(1);
-        out.simple("deprecated");
+        out.set(doc_flags.len());
+        doc_flags.iter().for_each(|word| out.simple(word));
+    }
+    if let Some(deprecated) = command.deprecated {
         field(out, "deprecated_since", deprecated.since);
         field(out, "replaced_by", deprecated.replaced_by);
     }

@@ -123,7 +123,8 @@ impl Server {
     /// Puts a new configuration in force: first what may fail, so that an error leaves the old one whole.
     fn apply(&mut self, config: Config, changed: &[&'static OptionSpec]) -> Result<(), CmdError> {
         let touched = |name: &str| changed.iter().any(|option| option.name == name);
-        if touched("port") || touched("bind") {
+        let before = &self.engine.config;
+        if config.port != before.port || config.bind != before.bind {
             self.listen_anew(&config)?;
         }
         if touched("loglevel") {
@@ -136,6 +137,12 @@ impl Server {
         self.note_memory_options();
         if touched("maxmemory") {
             self.maxmemory_changed();
+        }
+        if touched("maxmemory-clients") {
+            self.client_memory_changed();
+        }
+        if touched("tracking-table-max-keys") {
+            self.bound_tracking();
         }
         self.note_wanted_events();
         self.note_observers();

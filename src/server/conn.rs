@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::base::limits::{ACCEPTS_PER_TURN_MAX, COMMANDS_PER_TURN_MAX, REPLY_BYTES_PER_TURN_MAX, UNAUTHENTICATED_REPLY_BYTES_MAX};
+use crate::base::limits::{ACCEPTS_PER_TURN_MAX, COMMANDS_PER_TURN_MAX, REPLY_BYTES_PER_TURN_MAX};
 use crate::base::error::CmdError;
 use crate::base::session::SessionFlags;
 use crate::cmd::spec::Flags;
@@ -98,6 +98,12 @@ impl Server {
 
     /// Reads once from a client and runs what has come in whole.
     pub(super) fn serve(&mut self, slot: usize) {
+        self.read_and_run(slot);
+        self.recount(slot);
+    }
+
+    #[inline]
+    fn read_and_run(&mut self, slot: usize) {
         let client = self.clients.get(slot);
         if client.session.flags.any(SessionFlags::BLOCKED) {
             return self.buffer_input(slot);
@@ -482,40 +488,5 @@ impl Server {
         let resp3 = client.session.resp3();
         let sink = if client.session.muted() { &mut self.discard } else { &mut client.output };
         Reply::new(sink, resp3)
-    }
-
-    /// Drops a client whose replies pile up beyond `client-output-buffer-limit`.
-    #[inline]
-    pub(super) fn bound_output(&mut self, slot: usize) {
-        let client = self.clients.get(slot);
-        let waiting = client.output.len() as u64;
-        let limit = &self.engine.config.client_output_buffer_limit.normal;
-        let (hard, soft) = (limit.hard_bytes, limit.soft_bytes);
-        if (hard != 0 && waiting >= hard) || (soft != 0 && waiting >= soft) {
-            self.over_output_limit(slot, hard != 0 && waiting >= hard);
-        } else if waiting > UNAUTHENTICATED_REPLY_BYTES_MAX && self.must_log_in(slot) {
-            self.over_output_limit(slot, true);
-        } else if client.soft_limit_since_ms.is_some() {
-            self.clients.get_mut(slot).soft_limit_since_ms = None;
-        }
-    }
-
-    /// Whether a client may do nothing before it has logged in.
-    fn must_log_in(&self, slot: usize) -> bool {
-        !self.clients.get(slot).session.authenticated && self.engine.acl.users.login_required()
-    }
-
-    #[cold]
-    fn over_output_limit(&mut self, slot: usize, hard: bool) {
-        let now = self.engine.ks.now_ms;
-        let seconds = self.engine.config.client_output_buffer_limit.normal.soft_seconds;
-        let client = self.clients.get_mut(slot);
-        let since = *client.soft_limit_since_ms.get_or_insert(now);
-        if !client.closing() && (hard || now - since > seconds * 1_000) {
-            let id = client.session.id;
-            self.log.warning(&format!("Client {id} scheduled to be closed ASAP for overcoming of output buffer limits."));
-            self.stats.output_buffer_limit_disconnections += 1;
-            self.clients.close(slot);
-        }
     }
 }

@@ -11,6 +11,7 @@ use crate::cmd::help;
 use crate::cmd::spec::{CommandSpec, Flags, Group};
 use crate::db::keyspace::EventClass;
 use crate::db::value::Value;
+use crate::net::room::RoomPolicy;
 
 use super::{Server, ServerFn, random_id};
 
@@ -30,7 +31,12 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
         group: Group::Server,
         complexity: "Depends on the sub-command.",
         arity: -2,
-        flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE).or(Flags::PROTECTED),
+        flags: Flags::ADMIN
+            .or(Flags::NOSCRIPT)
+            .or(Flags::LOADING)
+            .or(Flags::STALE)
+            .or(Flags::PROTECTED)
+            .or(Flags::SYSCMD),
         handler: Some(debug),
         ..CommandSpec::DEFAULT
     },
@@ -45,6 +51,8 @@ type Sub = CommandSpec<ServerFn>;
 
 /// Parts of Redis that there is nothing of here, and with which nothing is wrong because of that.
 const NOTHING_TO_SWITCH: &str = "Accepted, and without effect.";
+
+const ROOM_TO_SWITCH: &str = "Sets how the sizes of reply buffers in CLIENT LIST follow use.";
 
 const SUBS: &[Sub] = &[
     sub("change-repl-id", 2, "", "Gives the server a new replication id.", change_repl_id),
@@ -65,7 +73,7 @@ const SUBS: &[Sub] = &[
     sub("protocol", 3, "type", "Answers with a value of this type of the protocol.", protocol),
     sub("quicklist", -3, "key [full(0|1)]", "Describes a quicklist in the log.", inside::quicklist),
     sub("quicklist-packed-threshold", 3, "size", NOTHING_TO_SWITCH, packed_threshold),
-    sub("replybuffer", 4, "setting(PEAK-RESET-TIME|RESIZING) value", NOTHING_TO_SWITCH, reply_buffer),
+    sub("replybuffer", 4, "setting(PEAK-RESET-TIME|RESIZING) value", ROOM_TO_SWITCH, reply_buffer),
     sub("sdslen", 3, "key", "Shows how much memory a string and its key take.", inside::sdslen),
     sub("set-active-expire", 3, "onoff(0|1)", "Stops removing expired keys unasked, or goes on.", active_expire),
     sub("set-skip-checksum-validation", 3, "onoff(0|1)", NOTHING_TO_SWITCH, accept),
@@ -153,11 +161,18 @@ fn packed_threshold(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<
 
 fn reply_buffer(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
     let is = |at: usize, word: &str| args[at].eq_ignore_ascii_case(word.as_bytes());
+    let policy = &mut server.reply_room;
     if is(2, "peak-reset-time") {
-        if !is(3, "never") && !is(3, "reset") {
-            parse_i64(args[3]).ok_or(CmdError::NOT_INTEGER)?;
-        }
-    } else if !is(2, "resizing") {
+        policy.peak_reset_ms = if is(3, "never") {
+            None
+        } else if is(3, "reset") {
+            RoomPolicy::default().peak_reset_ms
+        } else {
+            Some(parse_i64(args[3]).ok_or(CmdError::NOT_INTEGER)?)
+        };
+    } else if is(2, "resizing") {
+        policy.resizing = switch(args[3]);
+    } else {
         return Err(CmdError::subcommand_syntax("debug", args[1]));
     }
     accept(server, slot, args)

@@ -114,12 +114,21 @@ fn exec(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
         return Ok(());
     }
     server.reply(slot).array(queue.len());
-    server.clients.get_mut(slot).session.flags.set(SessionFlags::IN_EXEC, true);
-    for words in &queue {
+    let session = &mut server.clients.get_mut(slot).session;
+    session.flags.set(SessionFlags::IN_EXEC, true);
+    let exec = session.last_command;
+    let count = queue.len();
+    // CLIENT INFO shows how many there are, and a command may be CLIENT INFO.
+    session.queue = queue;
+    for at in 0..count {
+        let words = std::mem::take(&mut server.clients.get_mut(slot).session.queue[at]);
         let args: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
         server.run_queued(slot, &args);
     }
-    server.clients.get_mut(slot).session.flags.set(SessionFlags::IN_EXEC, false);
+    let session = &mut server.clients.get_mut(slot).session;
+    session.queue = Vec::new();
+    session.last_command = exec;
+    session.flags.set(SessionFlags::IN_EXEC, false);
     Ok(())
 }
 
@@ -150,6 +159,7 @@ impl Server {
     /// Puts a command into the client's transaction.
     pub(super) fn queue_command(&mut self, slot: usize, index: u16, args: &[&[u8]]) {
         let words = args.iter().map(|arg| arg.to_vec()).collect();
+        let bytes: usize = args.iter().map(|arg| arg.len()).sum();
         let session = &mut self.clients.get_mut(slot).session;
         if self.engine.registry.get(index).flags.any(Flags::WRITE.or(Flags::MAY_REPLICATE)) {
             session.flags.set(SessionFlags::MULTI_WRITES, true);
@@ -157,6 +167,7 @@ impl Server {
         // One that cannot run needs no list of what it would have run.
         if !session.flags.any(SessionFlags::MULTI_ABORTED) {
             session.queue.push(words);
+            session.queue_bytes += bytes;
         }
         self.reply(slot).simple("QUEUED");
     }
@@ -165,6 +176,7 @@ impl Server {
     pub(super) fn leave_multi(&mut self, slot: usize) {
         let session = &mut self.clients.get_mut(slot).session;
         session.queue.clear();
+        session.queue_bytes = 0;
         let all = SessionFlags::MULTI.or(SessionFlags::MULTI_ABORTED).or(SessionFlags::MULTI_WRITES);
         session.flags.set(all, false);
         let client = session.id;

@@ -430,6 +430,7 @@ impl Server {
         let resp3 = client.session.resp3();
         write(&mut Reply::new(&mut client.output, resp3));
         self.bound_output(slot);
+        self.recount(slot);
     }
 
     /// Tells the databases which events are to be reported: those of the chosen classes, if they are to be published in

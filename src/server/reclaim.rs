@@ -1,5 +1,5 @@
-//! Keeping memory within bounds: the gate that commands pass under `maxmemory`, eviction of keys in slices of time, eviction
-//! of clients under `maxmemory-clients`, and the thread that frees what is too large to be freed between two commands.
+//! Keeping memory within bounds: the gate that commands pass under `maxmemory`, eviction of keys in slices of time,
+//! and the thread that frees what is too large to be freed between two commands.
 //!
 //! Nothing here costs more than a comparison as long as memory is below the limit. Beyond it, every command first evicts
 //! keys for at most the time that `maxmemory-eviction-tenacity` allows; what is left to do is done turn by turn while no
@@ -12,7 +12,6 @@ use std::thread;
 use std::time::Duration;
 
 use crate::base::alloc;
-use crate::base::config::Config;
 use crate::base::error::CmdError;
 use crate::base::session::SessionFlags;
 use crate::cmd::spec::Flags;
@@ -30,8 +29,6 @@ const TENACITY_GROWTH: f64 = 1.15;
 const TENACITY_MAX: i64 = 100;
 /// How long to sleep at once while waiting for the other thread to free memory.
 const NAP_MAX_US: u64 = 1_000;
-/// `maxmemory-clients` below this is taken for this.
-const CLIENT_MEMORY_MIN: u64 = 128 * 1024;
 
 /// What goes with keeping memory within bounds.
 pub(super) struct Reclaim {
@@ -168,17 +165,6 @@ fn eviction_us(tenacity: i64) -> u64 {
     }
 }
 
-/// Bytes that all clients together may take, if there is a limit.
-fn client_memory_max(config: &Config) -> Option<u64> {
-    let limit = match config.maxmemory_clients {
-        0 => return None,
-        percent @ ..0 if config.maxmemory > 0 => config.maxmemory / 100 * percent.unsigned_abs(),
-        ..0 => return None,
-        bytes => bytes as u64,
-    };
-    Some(limit.max(CLIENT_MEMORY_MIN))
-}
-
 impl Server {
     /// Lets the databases know of the options that concern them, at the start and when options have changed.
     pub(super) fn note_memory_options(&mut self) {
@@ -309,9 +295,6 @@ impl Server {
         if self.reclaim.unfinished {
             self.make_room();
         }
-        if self.engine.config.maxmemory_clients != 0 {
-            self.evict_clients();
-        }
         self.send_trash();
     }
 
@@ -329,33 +312,6 @@ impl Server {
             self.reclaim.reaper.send(self.engine.ks.trash.take());
         }
     }
-
-    /// Closes the clients that take most memory until all together take no more than `maxmemory-clients`.
-    #[cold]
-    fn evict_clients(&mut self) {
-        let Some(limit) = client_memory_max(&self.engine.config) else { return };
-        let clients = self.clients.iter().filter(|(_, client)| !client.closing());
-        let mut total: u64 = clients.map(|(_, client)| client.mem_size() as u64).sum();
-        if total <= limit {
-            return;
-        }
-        let clients = self.clients.iter().filter(|(_, client)| {
-            !client.closing() && !client.session.flags.any(SessionFlags::NO_EVICT)
-        });
-        let mut largest: Vec<(u64, usize)> =
-            clients.map(|(slot, client)| (client.mem_size() as u64, slot)).collect();
-        largest.sort_unstable_by(|a, b| b.cmp(a));
-        for (bytes, slot) in largest {
-            if total <= limit {
-                break;
-            }
-            let about = super::client::describe(self, slot);
-            self.log.notice(&format!("Evicting client: {about}"));
-            self.reclaim.evicted_clients += 1;
-            self.clients.close(slot);
-            total -= bytes;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -370,17 +326,6 @@ mod tests {
         for (tenacity, us) in [(0, 0), (1, 50), (10, 500), (11, 575), (20, 2_022), (100, u64::MAX)] {
             assert_eq!(eviction_us(tenacity), us, "tenacity {tenacity}");
         }
-    }
-
-    #[test]
-    fn client_memory_is_bytes_or_a_share() {
-        let with = |clients, max| {
-            let config = Config { maxmemory_clients: clients, maxmemory: max, ..Config::default() };
-            client_memory_max(&config)
-        };
-        assert_eq!((with(0, 0), with(-5, 0)), (None, None));
-        assert_eq!((with(1, 0), with(3 << 20, 0)), (Some(CLIENT_MEMORY_MIN), Some(3 << 20)));
-        assert_eq!(with(-5, 100_000_000), Some(5_000_000));
     }
 
     #[test]

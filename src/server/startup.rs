@@ -100,6 +100,15 @@ fn fit_maxclients(config: &mut Config) -> Option<String> {
     ))
 }
 
+/// Listens on the TCP addresses of a configuration.
+fn listen_as(config: &Config) -> Result<Vec<Listener>, ListenError> {
+    if config.port == 0 {
+        return Ok(Vec::new());
+    }
+    let addresses: Vec<&str> = config.bind.iter().map(String::as_str).collect();
+    listen_tcp(&addresses, config.port as u16, config.tcp_backlog as i32)
+}
+
 /// What to say when an address cannot be listened on.
 pub fn listen_failure(error: &ListenError) -> String {
     match error.cause.kind() {
@@ -150,13 +159,9 @@ impl Server {
 
     fn listen(&mut self) -> Result<(), String> {
         let config = &self.engine.config;
-        let backlog = config.tcp_backlog as i32;
-        let mut listeners = Vec::new();
-        if config.port != 0 {
-            let addresses: Vec<&str> = config.bind.iter().map(String::as_str).collect();
-            listeners = listen_tcp(&addresses, config.port as u16, backlog).map_err(|e| listen_failure(&e))?;
-        }
+        let mut listeners = listen_as(config).map_err(|e| listen_failure(&e))?;
         if !config.unixsocket.is_empty() {
+            let backlog = config.tcp_backlog as i32;
             let unix = listen_unix(path_of(&config.unixsocket), config.unixsocketperm, backlog);
             listeners.push(unix.map_err(|e| listen_failure(&e))?);
         }
@@ -185,26 +190,32 @@ impl Server {
     /// Listens on the addresses of another configuration instead of today's, or, if that fails, on today's as before.
     /// The Unix socket stays.
     pub(super) fn replace_tcp_listeners(&mut self, config: &Config) -> Result<(), ListenError> {
-        let mut listeners = Vec::new();
-        if config.port != 0 {
-            let addresses: Vec<&str> = config.bind.iter().map(String::as_str).collect();
-            listeners = listen_tcp(&addresses, config.port as u16, config.tcp_backlog as i32)?;
-        }
-        let old = std::mem::take(&mut self.listening);
-        for mut listening in old {
+        // The old ones go first: some of their addresses may be among the new.
+        let mut unix = Vec::new();
+        for mut listening in std::mem::take(&mut self.listening) {
             match &mut listening.listener {
                 Listener::Tcp(l) => drop(self.poller.forget(l)),
                 Listener::Unix(l) => {
                     drop(self.poller.forget(l));
-                    listeners.push(listening.listener);
+                    unix.push(listening.listener);
                 }
             }
         }
-        for listener in listeners {
+        let (new, failure) = match listen_as(config) {
+            Ok(new) => (new, None),
+            Err(failure) => {
+                let before = listen_as(&self.engine.config).unwrap_or_else(|error| {
+                    self.log.warning(&listen_failure(&error));
+                    Vec::new()
+                });
+                (before, Some(failure))
+            }
+        };
+        for listener in new.into_iter().chain(unix) {
             let address = listener.port().map_or("unix socket".to_owned(), |port| format!("port {port}"));
             self.add_listener(listener).map_err(|cause| ListenError { address, cause })?;
         }
-        Ok(())
+        failure.map_or(Ok(()), Err)
     }
 
     /// SIGINT and SIGTERM wake the loop through a pipe, and it stops cleanly.

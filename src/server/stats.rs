@@ -39,6 +39,10 @@ pub struct ServerStats {
     pub connections_rejected: u64,
     /// Clients dropped for `client-query-buffer-limit`.
     pub query_buffer_limit_disconnections: u64,
+    /// Times a client's reply buffer was found too small.
+    pub reply_buffer_expands: u64,
+    /// Times it was found too large.
+    pub reply_buffer_shrinks: u64,
     /// Clients dropped for `client-output-buffer-limit`.
     pub output_buffer_limit_disconnections: u64,
     /// Time spent on removing expired keys unasked, in microseconds.

@@ -99,13 +99,14 @@ class Grammar:
 
     def sendable(self, args: tuple) -> bool:
         """False for what the reference knows and restrict() has taken away: commands, also as the
-        subject of COMMAND, and options of CONFIG SET."""
+        subject of COMMAND and ACL, and options of CONFIG SET."""
         name = command_name(args) if args else ''
         if name == 'config set' and self.held_back_options.intersection(map(bytes.lower, args[2:])):
             return False
-        words = args if name.startswith('command') else args[:1]
+        subject = name.startswith('command') or name in ('acl dryrun', 'acl setuser')
+        words = [w.lower().lstrip(b'+-') for w in (args if subject else args[:1])]
         return name not in self.held_back and not any(
-            w.lower().decode('latin-1').replace('|', ' ') in self.held_back for w in words)
+            w.decode('latin-1').replace('|', ' ') in self.held_back for w in words)
 
     def read_only(self, name: str) -> bool:
         command = self.commands.get(name)

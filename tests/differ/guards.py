@@ -184,10 +184,25 @@ def command_name(args: tuple) -> str:
     return name.decode('latin-1')
 
 
+def store_key(args: tuple) -> bytes:
+    """Where a search for places stores its result; b'' for nowhere."""
+    name, upper = args[0].lower(), [a.upper() for a in args]
+    if name == b'geosearchstore':
+        return b''.join(args[1:2])
+    if name not in (b'georadius', b'georadiusbymember'):
+        return b''
+    return next((args[i + 1] for i in reversed(range(len(args) - 1))
+                 if upper[i] in (b'STORE', b'STOREDIST')), b'')
+
+
+def needs_geo_fix(args: tuple) -> bool:
+    return bool(store_key(args)) and b'COUNT' in [a.upper() for a in args]
+
+
 def needs_fix(args: tuple) -> bool:
     """Commands after which the servers may have to be brought to the same state."""
     name = args[0].lower()
-    return name in (b'spop', b'zremrangebylex') or name == b'xadd' and b'*' in args \
+    return name in (b'spop', b'zremrangebylex') or needs_geo_fix(args) or name == b'xadd' and b'*' in args \
         or name == b'zrangestore' and b'BYLEX' in [a.upper() for a in args]
 
 
@@ -232,6 +247,8 @@ def allowed(args: tuple, queued: bool = False, lockstep: bool = False) -> bool:
         return queued or lockstep
     if needs_fix(args):
         return not queued and not (lockstep and name == 'xadd')
+    if name in ('zrank', 'zrevrank') and len(args) > 3:
+        return not queued       # 7.2 knows WITHSCORE: only the older server would abort
     if name in RANDOM_PICKS and len(args) > 2:
         count = to_int(args[2])
         return count is None or count >= -1000 or count <= -2 ** 63

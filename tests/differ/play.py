@@ -16,6 +16,7 @@ from .servers import BARRIER, REPLY_TIMEOUT, SENTINEL, ServerDied
 from .sides import (Diff, HARMLESS, Item, NO_REPLY, REPLY_COUNT, SOFT_KINDS, Side, first_extra,
                     ignored, is_message, settle)
 from .state import StateCheck
+from .version_differences import reply_first
 
 if TYPE_CHECKING:
     from .duel import Duel
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def number_text(reply: Reply) -> str:
     """A number in one form, however it was printed."""
     try:
-        return repr(float(reply[1]))
+        return repr(float(reply[1]) + 0.0)      # -0 is 0, see version_differences
     except (TypeError, ValueError):
         return repr(reply)
 
@@ -322,6 +323,8 @@ class Run:
                 side.drain()
         for name in sorted(self.ref.inbox):
             left, right = [settle(side.inbox[name], call) for side in self.sides]
+            if name == call.conn:
+                left, right = [reply_first(replies, is_message) for replies in (left, right)]
             for side in self.sides:
                 side.inbox[name] = []
             for i in range(max(len(left), len(right))):

@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Callable, NamedTuple, Optional
 
-from .guards import command_name
+from .guards import command_name, needs_geo_fix, store_key
 from .resp import Reply, is_aggregate, is_error, number, quote
 from .scripts import inner_command
 from .servers import BARRIER
@@ -127,6 +127,24 @@ def probe_type(args: tuple) -> list:
     return [(b'TYPE', args[2])] if len(args) == 3 else []
 
 
+GEO_SEARCHES = 'georadius georadius_ro georadiusbymember georadiusbymember_ro geosearch geosearchstore'
+
+
+def probe_distances(args: tuple) -> list:
+    """The search without COUNT and storing, with distances."""
+    words = args[:1] + args[2:] if args[0].upper() == b'GEOSEARCHSTORE' else args
+    kept, skip = [], 0
+    for word in words:
+        if skip:
+            skip -= 1
+        elif word.upper() in (b'COUNT', b'STORE') or word.upper() == b'STOREDIST' and words is args:
+            skip = 1
+        elif word.upper() not in (b'ANY', b'WITHCOORD', b'WITHHASH', b'WITHDIST', b'STOREDIST'):
+            kept.append(word)
+    kept[0] = kept[0].upper().replace(b'GEOSEARCHSTORE', b'GEOSEARCH')
+    return [tuple(kept) + (b'WITHDIST',)]
+
+
 def probe_keys(args: tuple) -> list:
     return [(b'KEYS', b'*')]
 
@@ -175,8 +193,8 @@ def random_pick(call, a, b):
     if is_error(a) or is_error(b) or a[0] != b[0] or (a[1] is None) != (b[1] is None):
         return classify(a, b)
     pool = None
-    if call.probes and is_aggregate(call.probes[0]):
-        listed = call.probes[0]
+    if call.sut_probes and is_aggregate(call.sut_probes[0]):
+        listed = call.sut_probes[0]
         twos = call.name in ('hrandfield', 'zrandmember')
         if twos and listed[1] and is_aggregate(listed[1][0]):   # RESP3 ZRANGE
             listed = ('*', tuple(x for pair in listed[1] for x in pair[1]))
@@ -199,6 +217,8 @@ def random_pick(call, a, b):
 
 def unsettled(call: Call) -> list:
     """Commands that make the states equal again, even after equal replies."""
+    if needs_geo_fix(call.args):
+        return [(b'DEL', store_key(call.args))]
     changes = call.name == 'zremrangebylex' or \
         call.name == 'zrangestore' and b'BYLEX' in call.upper()
     if changes and not call.nested and call.probes and call.probes[0][1] == b'skiplist':
@@ -243,6 +263,21 @@ def sort_ties(call, a, b):
 def lex_range(call, a, b):
     skiplist = call.nested or call.probes and call.probes[0][1] == b'skiplist'
     return type_only(call, a, b) if skiplist else classify(a, b)
+
+
+def geo_ties(call, a, b):
+    """The places at the same distance may be others, and in another order."""
+    listed = call.probes[0] if call.probes else None
+    if b'COUNT' not in call.upper() or not (is_aggregate(a) and is_aggregate(b)) or a[0] != b[0] \
+            or len(a[1]) != len(b[1]) or not listed or not is_aggregate(listed):
+        return classify(a, b)
+    distances = {row[1][0]: row[1][1] for row in listed[1]}
+    rows = [[(r[1][0], r) if is_aggregate(r) else (r, r) for r in reply[1]] for reply in (a, b)]
+    left, right = [[distances.get(member) for member, _ in side] for side in rows]
+    if left != right or None in right or len(dict(rows[1])) < len(rows[1]):
+        return classify(a, b)
+    wanted = dict(rows[0])
+    return 'value' if any(wanted.get(member, row) != row for member, row in rows[1]) else None
 
 
 def near(tolerance):
@@ -517,6 +552,9 @@ RULES = (
     Rule('zrangestore', 'the same', lambda c, a, b: lex_range(c, a, b)
          if b'BYLEX' in c.upper() else classify(a, b),
          lambda args: probe_encodings(args[1:3])),
+    Rule(GEO_SEARCHES, 'COUNT: which of the places at the same distance come, and in which order, depends '
+         'on a partial quicksort: those may differ; after storing the key is deleted on both',
+         geo_ties, probe_distances),
     Rule('ttl expiretime,object idletime', 'within 2 seconds', near(2)),
     Rule('pttl pexpiretime', 'within 200 ms', near(200)),
     Rule('time lastsave role', 'clock, offsets: form only', form_only),

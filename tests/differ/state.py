@@ -8,7 +8,7 @@ from .guards import command_name
 from .resp import Reply, is_aggregate, quote
 from .rules import Call, classify, error_class, judge, near
 from .sides import CONTENT_COMMANDS, Diff, ignored
-from .version_differences import same_encoding
+from .version_differences import hinted_encoding, same_encoding
 
 if TYPE_CHECKING:
     from .play import Run
@@ -86,7 +86,9 @@ class StateCheck:
             if kind != kind2:
                 self.differ('type', questions[i][0], key, kind, kind2, where)
                 continue
-            if encoding != encoding2 and not same_encoding(kind[1], encoding[1], encoding2[1]):
+            if encoding != encoding2 and not (
+                    same_encoding(kind[1], encoding[1], encoding2[1])
+                    or hinted_encoding(encoding[1], encoding2[1], self.run.sequence.steps)):
                 self.differ('encoding', questions[i][1], key, encoding, encoding2, where)
             if ttl != ttl2 and near(2000)(Call('pttl', ()), ttl, ttl2):
                 self.differ('ttl', questions[i][2], key, ttl, ttl2, where)

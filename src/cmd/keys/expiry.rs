@@ -290,6 +290,8 @@ mod tests {
              PEXPIRETIME a => :1700000000499",
         );
         space.advance_ms(499);
+        space.script("PTTL a => :0");
+        space.advance_ms(1);
         space.script("PTTL a => :-2");
         assert_eq!(space.events().last().map(String::as_str), Some("expired a"));
     }

@@ -47,7 +47,7 @@ impl Model {
         self.now += ms;
         let now = self.now;
         for db in &mut self.dbs {
-            db.retain(|_, (_, at)| at.is_none_or(|at| at > now));
+            db.retain(|_, (_, at)| at.is_none_or(|at| at >= now));
         }
     }
 }
@@ -154,7 +154,7 @@ fn random_commands_agree_with_maps() {
 fn an_expiry_before_an_error_is_no_change() {
     let mut space = Space::new();
     space.line("SET a 1 PX 10");
-    space.advance_ms(10);
+    space.advance_ms(11);
     let dirty = space.dirty();
     space.script("RENAME a b => -ERR no such key");
     assert_eq!(space.dirty(), dirty);

@@ -73,7 +73,7 @@ fn keys(ctx: &mut Ctx) -> CmdResult {
     let reply = ctx.out.deferred();
     let mut found = 0;
     for entry in ctx.ks.db(db).iter() {
-        if fits(pattern, entry.key()) && entry.expire_ms().is_none_or(|at| at > now) {
+        if fits(pattern, entry.key()) && !entry.is_expired(now) {
             ctx.out.bulk(entry.key());
             found += 1;
         }
@@ -135,7 +135,7 @@ fn scan(ctx: &mut Ctx) -> CmdResult {
             if !fits(wanted.pattern, entry.key()) {
                 return;
             }
-            if entry.expire_ms().is_some_and(|at| at <= now) {
+            if entry.is_expired(now) {
                 expired.push(entry.key().to_vec());
             } else if wanted.kind.is_none_or(|kind| kind == Some(entry.type_of())) {
                 ctx.out.bulk(entry.key());
@@ -238,7 +238,7 @@ mod tests {
         for i in 0..20 {
             space.run(&["PEXPIRE", &format!("key:{i}"), "10"]);
         }
-        space.advance_ms(10);
+        space.advance_ms(11);
         assert_eq!(bulks(&space.line("KEYS *")).len(), 30);
         assert_eq!(space.ks.db(0).len(), 50);
         assert_eq!(walk(&mut space, &[]).len(), 30);

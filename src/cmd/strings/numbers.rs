@@ -207,7 +207,7 @@ mod tests {
         let mut space = Space::new();
         space.script("SET n 5 EX 100 => +OK\nINCR n => :6\nINCRBYFLOAT n 0.5 => $3 6.5");
         assert_eq!(space.ttl_ms("n"), Some(100_000));
-        space.advance_ms(100_000);
+        space.advance_ms(100_001);
         space.script("INCR n => :1");
         assert_eq!(space.ttl_ms("n"), None);
     }

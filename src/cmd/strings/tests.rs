@@ -215,7 +215,7 @@ fn bulk(value: Option<&[u8]>) -> String {
 impl Model {
     fn get(&mut self, key: &str) -> Option<Vec<u8>> {
         let now = self.now;
-        self.keys.retain(|_, (_, expire)| expire.is_none_or(|at| at > now));
+        self.keys.retain(|_, (_, expire)| expire.is_none_or(|at| at >= now));
         self.keys.get(key).map(|(bytes, _)| bytes.clone())
     }
 

@@ -58,7 +58,8 @@ pub(super) fn stats(server: &Server, text: &mut String) {
     not_here(text, &["io_threaded_reads_processed", "io_threaded_writes_processed"]);
     line(text, "client_query_buffer_limit_disconnections", server.stats.query_buffer_limit_disconnections);
     line(text, "client_output_buffer_limit_disconnections", server.stats.output_buffer_limit_disconnections);
-    not_here(text, &["reply_buffer_shrinks", "reply_buffer_expands"]);
+    line(text, "reply_buffer_shrinks", server.stats.reply_buffer_shrinks);
+    line(text, "reply_buffer_expands", server.stats.reply_buffer_expands);
     event_loop(server, text);
     for reason in [Reason::Auth, Reason::Command, Reason::Key, Reason::Channel] {
         let word = if reason == Reason::Command { "cmd" } else { reason.word() };
