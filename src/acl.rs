@@ -52,9 +52,7 @@ impl Reason {
         match self {
             Reason::Command => "no permission to execute the command or subcommand",
             Reason::Key => "no permission to touch the specified keys",
-            Reason::Channel => {
-                "no permission to access one of the channels used as argument to the command"
-            }
+            Reason::Channel => "no permission to access one of the channels used as argument to the command",
             Reason::Auth => "no permission",
         }
     }

@@ -102,6 +102,11 @@ impl Poller {
         self.poll.registry().deregister(source)
     }
 
+    /// Sleeps for a moment without looking at any source, so that what becomes ready meanwhile wakes nobody.
+    pub fn nap(&self, nap: Duration) {
+        std::thread::sleep(nap);
+    }
+
     /// Waits for something to become ready, at most `wait`, and replaces `ready` by what did.
     pub fn poll(&mut self, wait: Duration, ready: &mut Vec<Ready>) -> io::Result<()> {
         ready.clear();

@@ -123,7 +123,12 @@ impl Engine {
 
     /// Whether the client's user may run a command. What a command needs to know about the rights is noted in the
     /// session.
-    pub fn check_rights(&self, command: &Command, session: &mut Session, args: &[&[u8]]) -> Result<(), Denial> {
+    pub fn check_rights(
+        &self,
+        command: &Command,
+        session: &mut Session,
+        args: &[&[u8]],
+    ) -> Result<(), Denial> {
         let permit = self.acl.users.check(&session.user, command, args)?;
         session.flags.set(SessionFlags::READS_SOME_KEYS, !permit.reads_all_keys);
         Ok(())

@@ -61,6 +61,8 @@ mod login;
 mod memory;
 #[path = "server/misc.rs"]
 mod misc;
+#[path = "server/moderation.rs"]
+mod moderation;
 #[path = "server/monitor.rs"]
 mod monitor;
 #[path = "server/multi.rs"]
@@ -88,6 +90,7 @@ mod tracking;
 
 use blocking::{Pause, Waiting};
 use log::Log;
+use moderation::Moderation;
 use stats::ServerStats;
 
 /// The Redis version whose behaviour this is; what clients see and decide by.
@@ -113,6 +116,9 @@ pub struct Server {
     poller: Poller,
     clock: Clock,
     cron: Timer,
+    moderation: Moderation,
+    /// As last measured, by the timer.
+    ticks_per_us: f64,
     /// Ticks of the timer since the start.
     cron_runs: u64,
     /// When the loop last ended its sleep, in clock ticks.
@@ -190,6 +196,8 @@ impl Server {
             poller: Poller::new(EVENTS_PER_TURN_MAX)?,
             clock,
             cron,
+            moderation: Moderation::default(),
+            ticks_per_us: 1.0,
             cron_runs: 0,
             awake_since_ticks: 0,
             expire_from: 0,
@@ -255,8 +263,15 @@ impl Server {
         let mut ready = std::mem::take(&mut self.ready);
         self.stats.busy_ticks += self.clock.ticks().wrapping_sub(self.awake_since_ticks);
         self.stats.turns += 1;
+        let nap = self.moderation.nap(ready.len(), self.engine.commands_processed);
+        if let Some(nap) = nap.filter(|_| !wait.is_zero()) {
+            self.poller.nap(nap);
+        }
+        let polled_ticks = self.clock.ticks();
         self.poller.poll(wait, &mut ready)?;
         self.awake_since_ticks = self.clock.ticks();
+        let waited_us = self.awake_since_ticks.wrapping_sub(polled_ticks) as f64 / self.ticks_per_us;
+        self.moderation.polled(nap.is_some(), waited_us);
         // All of this turn happens at one time.
         self.refresh_time();
         for event in &ready {
@@ -378,6 +393,7 @@ impl Server {
             return;
         }
         self.cron_runs += 1;
+        self.ticks_per_us = self.clock.ticks_per_us();
         self.note_observers();
         self.expire_keys();
         if self.engine.ks.has_signals() {
@@ -397,7 +413,7 @@ impl Server {
 
     /// The expiry cycle, for at most a quarter of the time between two ticks.
     fn expire_keys(&mut self) {
-        if !self.debug.active_expire {
+        if !self.debug.active_expire || self.engine.ks.keep_expired {
             return;
         }
         let effort = self.engine.config.active_expire_effort;

@@ -62,11 +62,14 @@ fn monitors_see_what_runs_in_order() {
     let server = Server::start();
     let (mut conn, mut monitor) = (server.connect(), server.connect());
     assert_eq!(monitor.ask("MONITOR"), "+OK\r\n");
-    for line in ["SELECT 7", "MULTI", "SET k v", "EXEC", "GET", "CONFIG GET port", "AUTH secret", "BLPOP list 0.01"] {
+    for line in
+        ["SELECT 7", "MULTI", "SET k v", "EXEC", "GET", "CONFIG GET port", "AUTH secret", "BLPOP list 0.01"]
+    {
         conn.ask(line);
     }
     let words: Vec<String> = (0..6).map(|_| monitor.reply()).collect();
-    let shown: Vec<&str> = words.iter().map(|line| line.split("] ").nth(1).expect("a line").trim_end()).collect();
+    let shown: Vec<&str> =
+        words.iter().map(|line| line.split("] ").nth(1).expect("a line").trim_end()).collect();
     let want = [
         "\"SELECT\" \"7\"",
         "\"MULTI\"",
@@ -100,7 +103,8 @@ fn latency_is_recorded_by_event_and_by_command() {
     assert!(histogram.starts_with("*2\r\n$5\r\ndebug\r\n*4\r\n$5\r\ncalls\r\n:1\r\n"), "{histogram}");
     assert!(histogram.contains(":33816\r\n:1\r\n") || histogram.contains(":67633\r\n:1\r\n"), "{histogram}");
     let p50 = field(&mut conn, "latencystats", "latency_percentiles_usec_debug");
-    let p50: f64 = p50.split(',').next().and_then(|p| p.strip_prefix("p50=")).expect("p50").parse().expect("µs");
+    let p50: f64 =
+        p50.split(',').next().and_then(|p| p.strip_prefix("p50=")).expect("p50").parse().expect("µs");
     assert!((30_000.0..500_000.0).contains(&p50), "{p50}");
     conn.ask("CONFIG RESETSTAT");
     assert_eq!(conn.ask("LATENCY HISTOGRAM debug"), "*0\r\n");
@@ -136,7 +140,10 @@ fn debug_is_closed_by_default() {
     let server = Server::start();
     let mut conn = server.connect();
     let refusal = conn.ask("DEBUG SLEEP 0");
-    assert!(refusal.starts_with("-ERR DEBUG command not allowed. If the enable-debug-command option"), "{refusal}");
+    assert!(
+        refusal.starts_with("-ERR DEBUG command not allowed. If the enable-debug-command option"),
+        "{refusal}"
+    );
     assert!(conn.ask("MODULE LOAD x").starts_with("-ERR MODULE command not allowed."));
     assert_eq!(conn.ask("MODULE LIST"), "*0\r\n");
     let server = Server::with(&["--enable-debug-command", "local"]);

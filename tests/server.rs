@@ -195,18 +195,20 @@ fn config_set_moves_the_port() {
 #[test]
 fn running_out_of_files_is_survived_without_spinning() {
     let port = free_port();
-    let script = format!(
-        "ulimit -n 64; exec {} --port {port} --bind 127.0.0.1",
-        env!("CARGO_BIN_EXE_redae")
-    );
+    let script = format!("ulimit -n 64; exec {} --port {port} --bind 127.0.0.1", env!("CARGO_BIN_EXE_redae"));
     let mut child = Command::new("sh").args(["-c", &script]).stdout(Stdio::null()).spawn().expect("sh runs");
     let connect = || std::net::TcpStream::connect(("127.0.0.1", port));
     eventually("the server", || connect().is_ok());
     let held: Vec<_> = (0..200).filter_map(|_| connect().ok()).collect();
     let cpu = || {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("a process");
-        let fields: Vec<u64> =
-            stat.rsplit(')').next().expect("fields").split_whitespace().filter_map(|f| f.parse().ok()).collect();
+        let fields: Vec<u64> = stat
+            .rsplit(')')
+            .next()
+            .expect("fields")
+            .split_whitespace()
+            .filter_map(|f| f.parse().ok())
+            .collect();
         // User and system time, in clock ticks, are the 12th and 13th behind the name; the state is no number.
         fields[10] + fields[11]
     };

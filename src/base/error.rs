@@ -44,7 +44,8 @@ impl CmdError {
     pub const FIELDS_MISSING: CmdError =
         CmdError::fixed("ERR Mandatory argument FIELDS is missing or not at the right position");
     /// HEXPIRE and its kin without fields.
-    pub const NUMFIELDS_ZERO: CmdError = CmdError::fixed("ERR Parameter `numFields` should be greater than 0");
+    pub const NUMFIELDS_ZERO: CmdError =
+        CmdError::fixed("ERR Parameter `numFields` should be greater than 0");
     /// HTTL and its kin without fields.
     pub const NUMFIELDS_NOT_POSITIVE: CmdError =
         CmdError::fixed("ERR Number of fields must be a positive integer");
@@ -56,8 +57,7 @@ impl CmdError {
     /// A field that should expire before 1970.
     pub const EXPIRE_NEGATIVE: CmdError = CmdError::fixed("ERR invalid expire time, must be >= 0");
     /// HSETEX with FNX and FXX.
-    pub const FNX_FXX: CmdError =
-        CmdError::fixed("ERR Only one of FXX or FNX arguments can be specified");
+    pub const FNX_FXX: CmdError = CmdError::fixed("ERR Only one of FXX or FNX arguments can be specified");
     /// HSETEX with several expiries.
     pub const HSETEX_EXPIRIES: CmdError =
         CmdError::fixed("ERR Only one of EX, PX, EXAT, PXAT or KEEPTTL arguments can be specified");
@@ -68,8 +68,7 @@ impl CmdError {
     /// A list index beyond either end.
     pub const INDEX_OUT_OF_RANGE: CmdError = CmdError::fixed("ERR index out of range");
     /// A string that is no HyperLogLog.
-    pub const NOT_HLL: CmdError =
-        CmdError::fixed("WRONGTYPE Key is not a valid HyperLogLog string value.");
+    pub const NOT_HLL: CmdError = CmdError::fixed("WRONGTYPE Key is not a valid HyperLogLog string value.");
     /// A HyperLogLog whose registers do not add up.
     pub const HLL_CORRUPT: CmdError = CmdError::fixed("INVALIDOBJ Corrupted HLL object detected");
     /// PFDEBUG DECODE of a dense one.
@@ -128,9 +127,8 @@ impl CmdError {
     /// LCS of strings whose lengths do not fit 32 bits.
     pub const LCS_TOO_LONG: CmdError = CmdError::fixed("ERR String too long for LCS");
     /// LCS of strings whose table would pass `proto-max-bulk-len`.
-    pub const LCS_TOO_BIG: CmdError = CmdError::fixed(
-        "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len",
-    );
+    pub const LCS_TOO_BIG: CmdError =
+        CmdError::fixed("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
     /// LCS without memory for its table.
     pub const LCS_NO_MEMORY: CmdError =
         CmdError::fixed("ERR Insufficient memory, failed allocating transient memory for LCS");
@@ -212,9 +210,8 @@ impl CmdError {
     /// GEOSEARCH ANY without COUNT.
     pub const GEO_ANY_COUNT: CmdError = CmdError::fixed("ERR the ANY argument requires COUNT argument");
     /// GEOSEARCHSTORE with an option about the reply.
-    pub const GEOSEARCHSTORE_WITH: CmdError = CmdError::fixed(
-        "ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options",
-    );
+    pub const GEOSEARCHSTORE_WITH: CmdError =
+        CmdError::fixed("ERR GEOSEARCHSTORE is not compatible with WITHDIST, WITHHASH and WITHCOORD options");
     /// GEORADIUS with STORE and an option about the reply.
     pub const GEORADIUS_STORE_WITH: CmdError = CmdError::fixed(
         "ERR STORE option in GEORADIUS is not compatible with WITHDIST, WITHHASH and WITHCOORD options",
@@ -222,7 +219,8 @@ impl CmdError {
     /// A time-out that is no number.
     pub const TIMEOUT_NOT_FLOAT: CmdError = CmdError::fixed("ERR timeout is not a float or out of range");
     /// A time-out that is no integer.
-    pub const TIMEOUT_NOT_INTEGER: CmdError = CmdError::fixed("ERR timeout is not an integer or out of range");
+    pub const TIMEOUT_NOT_INTEGER: CmdError =
+        CmdError::fixed("ERR timeout is not an integer or out of range");
     /// A time-out below zero.
     pub const TIMEOUT_NEGATIVE: CmdError = CmdError::fixed("ERR timeout is negative");
     /// A time-out that ends beyond the 64-bit range.
@@ -349,7 +347,8 @@ impl CmdError {
     /// A client in MONITOR, which is a kind of replica to Redis, asked for something about keys.
     pub const REPLICA_KEYSPACE: CmdError = CmdError::fixed("ERR Replica can't interact with the keyspace");
     /// MONITOR inside a transaction.
-    pub const MONITOR_IN_EXEC: CmdError = CmdError::fixed("ERR MONITOR isn't allowed for DENY BLOCKING client");
+    pub const MONITOR_IN_EXEC: CmdError =
+        CmdError::fixed("ERR MONITOR isn't allowed for DENY BLOCKING client");
     /// SLOWLOG GET of a negative number of entries.
     pub const SLOWLOG_COUNT: CmdError = CmdError::fixed("ERR count should be greater than or equal to -1");
     /// SHUTDOWN that could not save.
@@ -442,7 +441,10 @@ impl CmdError {
 
     /// A sub-command of DEBUG that needs what this version lacks.
     pub fn debug_not_available(name: &str, needed: &str) -> CmdError {
-        CmdError::new(format!("ERR DEBUG {} needs {needed}, which this version lacks", name.to_ascii_uppercase()))
+        CmdError::new(format!(
+            "ERR DEBUG {} needs {needed}, which this version lacks",
+            name.to_ascii_uppercase()
+        ))
     }
 
     /// LATENCY GRAPH of an event that has not occurred.

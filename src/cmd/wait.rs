@@ -52,7 +52,12 @@ fn wait(ctx: &mut Ctx) -> CmdResult {
         ctx.out.int(0);
         return Ok(Outcome::Done);
     }
-    Ok(Outcome::Block(Box::new(Block { keys: vec![], wants: None, deadline_ms, otherwise: Otherwise::Int(0) })))
+    Ok(Outcome::Block(Box::new(Block {
+        keys: vec![],
+        wants: None,
+        deadline_ms,
+        otherwise: Otherwise::Int(0),
+    })))
 }
 
 fn waitaof(ctx: &mut Ctx) -> CmdResult {

@@ -270,9 +270,7 @@ impl KeyEntry {
         let facts = facts(&self.0);
         let (_, len) = self.embedded();
         // SAFETY: `len` initialised value bytes stand behind the key.
-        unsafe {
-            std::slice::from_raw_parts(self.0.as_ptr().add(key_offset(facts) + key_len(&self.0)), len)
-        }
+        unsafe { std::slice::from_raw_parts(self.0.as_ptr().add(key_offset(facts) + key_len(&self.0)), len) }
     }
 
     /// The list, if it is one.
@@ -613,9 +611,10 @@ mod tests {
     fn strings_of_every_length_survive_expiry_and_overwrites() {
         for len in [0, 1, 3, 43, 44, 45, 100, EMBEDDED_BYTES_MAX, EMBEDDED_BYTES_MAX + 1, 5_000] {
             let body = vec![b'v'; len];
-            let mut entry = KeyEntry::new(b"some:key", Value::Bytes { bytes: &body, raw: false }, 0x00ab_cdef);
-            assert_eq!(entry.set_expire(Some(1_234_567)), true);
-            assert_eq!(entry.set_expire(Some(7)), false);
+            let mut entry =
+                KeyEntry::new(b"some:key", Value::Bytes { bytes: &body, raw: false }, 0x00ab_cdef);
+            assert!(entry.set_expire(Some(1_234_567)));
+            assert!(!entry.set_expire(Some(7)));
             assert_eq!((entry.expire_ms(), text(&entry)), (Some(7), body.clone()));
             for other in [len / 2, len, len + 1, len + 9, len * 2] {
                 let body = vec![b'w'; other];
@@ -631,7 +630,8 @@ mod tests {
 
     #[test]
     fn entries_survive_another_name() {
-        for (from, to) in [("a", "bb"), ("some:long:name", ""), ("k", "a:name:that:is:longer:than:the:value")] {
+        for (from, to) in [("a", "bb"), ("some:long:name", ""), ("k", "a:name:that:is:longer:than:the:value")]
+        {
             for body in [&b"12"[..], b"", b"short", &[b'x'; EMBEDDED_BYTES_MAX], &[b'x'; 5_000]] {
                 let mut entry = KeyEntry::new(from.as_bytes(), Value::string(body), 77);
                 entry.set_expire((body.len() > 2).then_some(9));

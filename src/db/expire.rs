@@ -34,7 +34,12 @@ impl Effort {
 
 /// Removes due keys until every database has few of them, or `out_of_time` says so. `start` is the database to begin
 /// with; the one to begin with next time is returned.
-pub fn cycle(ks: &mut Keyspace, start: usize, effort: Effort, mut out_of_time: impl FnMut() -> bool) -> usize {
+pub fn cycle(
+    ks: &mut Keyspace,
+    start: usize,
+    effort: Effort,
+    mut out_of_time: impl FnMut() -> bool,
+) -> usize {
     let count = ks.count();
     let (mut seen, mut due) = (0, 0);
     let mut next = start;

@@ -225,6 +225,8 @@ pub struct Keyspace {
     pub frequency: Option<Frequency>,
     /// Whether reads of the running command leave access clocks alone.
     pub no_touch: bool,
+    /// Whether expired keys stay where they are; readers do not see them all the same. Writers still remove them.
+    pub keep_expired: bool,
     /// Which removals leave their rubbish in `trash`.
     pub lazy: LazyRemovals,
     /// Large things that the owner of the databases is to take away and free.
@@ -245,6 +247,7 @@ impl Keyspace {
             access_clock: 0,
             frequency: None,
             no_touch: false,
+            keep_expired: false,
             lazy: LazyRemovals::default(),
             trash: Trash::default(),
             signals: Signals::default(),
@@ -288,14 +291,17 @@ impl Keyspace {
         if space.expires.is_empty() {
             return false;
         }
-        let due = space
-            .keys
-            .find_hashed(hash, key)
-            .is_some_and(|entry| entry.is_expired(self.now_ms));
+        let due = space.keys.find_hashed(hash, key).is_some_and(|entry| entry.is_expired(self.now_ms));
         if due {
             self.expire_now(db, hash, key);
         }
         due
+    }
+
+    /// Whether the time of the key is over, for those who only read it. Removes it then, unless it is to stay.
+    #[inline]
+    fn is_over(&mut self, db: usize, hash: u64, key: &[u8]) -> bool {
+        if self.keep_expired { self.has_expired(db, key) } else { self.expire_if_due(db, hash, key) }
     }
 
     #[cold]
@@ -311,7 +317,10 @@ impl Keyspace {
     #[inline]
     pub fn read(&mut self, db: usize, key: &[u8]) -> Option<&KeyEntry> {
         let hash = self.dbs[db].keys.hash_of(key);
-        self.expire_if_due(db, hash, key);
+        if self.is_over(db, hash, key) {
+            self.stats.misses += 1;
+            return None;
+        }
         match self.dbs[db].keys.find_mut_hashed(hash, key) {
             Some(entry) => {
                 self.stats.hits += 1;
@@ -331,7 +340,10 @@ impl Keyspace {
     #[inline]
     pub fn read_unstamped(&mut self, db: usize, key: &[u8]) -> Option<&KeyEntry> {
         let hash = self.dbs[db].keys.hash_of(key);
-        self.expire_if_due(db, hash, key);
+        if self.is_over(db, hash, key) {
+            self.stats.misses += 1;
+            return None;
+        }
         let entry = self.dbs[db].keys.find_hashed(hash, key);
         match entry {
             Some(_) => self.stats.hits += 1,
@@ -343,7 +355,9 @@ impl Keyspace {
     /// Looks a key up without a trace: no statistics, no access time. An expired key is still removed.
     pub fn peek(&mut self, db: usize, key: &[u8]) -> Option<&KeyEntry> {
         let hash = self.dbs[db].keys.hash_of(key);
-        self.expire_if_due(db, hash, key);
+        if self.is_over(db, hash, key) {
+            return None;
+        }
         self.dbs[db].keys.find_hashed(hash, key)
     }
 
@@ -445,11 +459,10 @@ impl Keyspace {
                 entry.set_expire(None);
             }
             None => {}
-            Some(_) => {
-                if entry.set_expire(expire_ms) {
-                    space.expires.insert_unique_hashed(hash, entry.reference());
-                }
+            Some(_) if entry.set_expire(expire_ms) => {
+                space.expires.insert_unique_hashed(hash, entry.reference());
             }
+            Some(_) => {}
         }
         true
     }
@@ -569,8 +582,10 @@ impl Keyspace {
             if !entry.is_expired(self.now_ms) {
                 return Some(key);
             }
-            let hash = space.keys.hash_of(&key);
-            self.expire_now(db, hash, &key);
+            if !self.keep_expired {
+                let hash = space.keys.hash_of(&key);
+                self.expire_now(db, hash, &key);
+            }
         }
         self.dbs[db].keys.random(rng).map(|entry| entry.key().to_vec())
     }
@@ -589,7 +604,8 @@ impl Keyspace {
         if self.signals.wanted & class.0 != 0 {
             self.signals.events.push(KeyEvent { db, class, name, key: key.to_vec() });
         }
-        if self.signals.listening {
+        // The event `new` comes before the change that makes the key: that one is the change.
+        if self.signals.listening && class != EventClass::NEW {
             let server = class == EventClass::EXPIRED || class == EventClass::EVICTED;
             let cause = if server { Cause::Server } else { Cause::Command };
             self.signals.touched.push(Touched { db, key: key.to_vec(), cause });

@@ -74,10 +74,10 @@ impl<'a> Value<'a> {
     /// A string as SET stores it: as an integer when its text is one.
     #[inline]
     pub fn string(bytes: &'a [u8]) -> Value<'a> {
-        if bytes.len() <= INTEGER_TEXT_BYTES_MAX {
-            if let Some(n) = parse_i64(bytes) {
-                return Value::Int(n);
-            }
+        if bytes.len() <= INTEGER_TEXT_BYTES_MAX
+            && let Some(n) = parse_i64(bytes)
+        {
+            return Value::Int(n);
         }
         Value::Bytes { bytes, raw: false }
     }

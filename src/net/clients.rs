@@ -392,12 +392,7 @@ impl Clients {
         self.received(slot, result.map(|n| (n, Received::InClient)), room)
     }
 
-    fn received(
-        &mut self,
-        slot: usize,
-        result: io::Result<(usize, Received)>,
-        room: usize,
-    ) -> Received {
+    fn received(&mut self, slot: usize, result: io::Result<(usize, Received)>, room: usize) -> Received {
         match result {
             Ok((0, _)) => Received::Closed,
             Ok((n, received)) => {

@@ -194,10 +194,10 @@ impl Parser {
     fn bulks(&mut self, buffer: &[u8], bounds: Bounds, arguments: &mut Arguments) -> Step {
         debug_assert_ne!(self.state, State::BigBody, "finish_big comes first");
         while self.left > 0 {
-            if self.state == State::Length {
-                if let Some(step) = self.length(buffer, bounds) {
-                    return step;
-                }
+            if self.state == State::Length
+                && let Some(step) = self.length(buffer, bounds)
+            {
+                return step;
             }
             let end = self.position + self.body;
             if buffer.len() < end + 2 {
@@ -312,7 +312,10 @@ fn number_line(buffer: &[u8], start: usize) -> Line {
         value = value * 10 + i64::from(digit);
         at += 1;
     }
-    if at > start && at + 1 < buffer.len() && buffer[at] == b'\r' && (buffer[start] != b'0' || at == start + 1)
+    if at > start
+        && at + 1 < buffer.len()
+        && buffer[at] == b'\r'
+        && (buffer[start] != b'0' || at == start + 1)
     {
         return Line::Number { value, next: at + 2 };
     }
@@ -384,7 +387,9 @@ mod tests {
 
     #[test]
     fn any_split_gives_the_same_requests() {
-        let mut input = b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$0\r\n\r\n*0\r\n*-1\r\n\r\nPING \"a b\"\r\n*1\r\n$4\r\nQUIT\r\n".to_vec();
+        let mut input =
+            b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$0\r\n\r\n*0\r\n*-1\r\n\r\nPING \"a b\"\r\n*1\r\n$4\r\nQUIT\r\n"
+                .to_vec();
         let big = vec![b'v'; BIG_ARGUMENT_BYTES + 17];
         input.extend_from_slice(format!("*3\r\n$3\r\nSET\r\n${}\r\n", big.len()).as_bytes());
         input.extend_from_slice(&big);

@@ -88,7 +88,14 @@ mod tests {
     use super::*;
 
     fn entry(time_secs: i64) -> Entry {
-        Entry { id: 0, time_secs, duration_us: 1, args: Vec::new(), client: String::new(), client_name: Vec::new() }
+        Entry {
+            id: 0,
+            time_secs,
+            duration_us: 1,
+            args: Vec::new(),
+            client: String::new(),
+            client_name: Vec::new(),
+        }
     }
 
     #[test]

@@ -289,5 +289,4 @@ impl Server {
         let watching = !self.watches.is_empty() || self.blocked.any_keys();
         self.engine.ks.signals.listening = watching || !self.tracking.is_empty();
     }
-
 }

@@ -15,258 +15,260 @@ use crate::registry::pubsub::Kind;
 use super::{Server, ServerFn, tracking};
 
 /// The family's commands.
-pub const SPECS: &[CommandSpec<ServerFn>] = &[
-    CommandSpec {
-        name: "client",
-        summary: "Groups the commands about connections.",
-        since: "2.4.0",
-        group: Group::Connection,
-        complexity: "Depends on the sub-command.",
-        arity: -2,
-        subcommands: &[
-            CommandSpec {
-                name: "caching",
-                summary: "Tells whether the keys of the next command are to be tracked.",
-                since: "6.0.0",
-                group: Group::Connection,
-                complexity: "O(1)",
-                arity: 3,
-                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "mode(YES|NO)",
-                handler: Some(tracking::client_caching),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "getname",
-                summary: "Tells the name of this connection.",
-                since: "2.6.9",
-                group: Group::Connection,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                handler: Some(client_getname),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "getredir",
-                summary: "Tells the client that receives this connection's invalidations.",
-                since: "6.0.0",
-                group: Group::Connection,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                handler: Some(tracking::client_getredir),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "help",
-                summary: "Describes the sub-commands.",
-                since: "5.0.0",
-                group: Group::Connection,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::LOADING.or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                handler: Some(client_help),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "id",
-                summary: "Tells the id of this connection.",
-                since: "5.0.0",
-                group: Group::Connection,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                handler: Some(client_id),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "info",
-                summary: "Describes this connection.",
-                since: "6.2.0",
-                group: Group::Connection,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                tips: &["nondeterministic_output"],
-                handler: Some(client_info),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "kill",
-                summary: "Closes connections.",
-                since: "2.4.0",
-                group: Group::Connection,
-                complexity: "O(N) for N connections.",
-                arity: -3,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "filter(old-format\"ip:port\"!2.8.12|new-format([ID client-id:int@2.8.12]|\
+pub const SPECS: &[CommandSpec<ServerFn>] = &[CommandSpec {
+    name: "client",
+    summary: "Groups the commands about connections.",
+    since: "2.4.0",
+    group: Group::Connection,
+    complexity: "Depends on the sub-command.",
+    arity: -2,
+    subcommands: &[
+        CommandSpec {
+            name: "caching",
+            summary: "Tells whether the keys of the next command are to be tracked.",
+            since: "6.0.0",
+            group: Group::Connection,
+            complexity: "O(1)",
+            arity: 3,
+            flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "mode(YES|NO)",
+            handler: Some(tracking::client_caching),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "getname",
+            summary: "Tells the name of this connection.",
+            since: "2.6.9",
+            group: Group::Connection,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            handler: Some(client_getname),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "getredir",
+            summary: "Tells the client that receives this connection's invalidations.",
+            since: "6.0.0",
+            group: Group::Connection,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            handler: Some(tracking::client_getredir),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "help",
+            summary: "Describes the sub-commands.",
+            since: "5.0.0",
+            group: Group::Connection,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::LOADING.or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            handler: Some(client_help),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "id",
+            summary: "Tells the id of this connection.",
+            since: "5.0.0",
+            group: Group::Connection,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            handler: Some(client_id),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "info",
+            summary: "Describes this connection.",
+            since: "6.2.0",
+            group: Group::Connection,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            tips: &["nondeterministic_output"],
+            handler: Some(client_info),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "kill",
+            summary: "Closes connections.",
+            since: "2.4.0",
+            group: Group::Connection,
+            complexity: "O(N) for N connections.",
+            arity: -3,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "filter(old-format\"ip:port\"!2.8.12|new-format([ID client-id:int@2.8.12]|\
                     [TYPE client-type(NORMAL|MASTER@3.2.0|SLAVE|REPLICA@5.0.0|PUBSUB)@2.8.12]|\
                     [USER username]|[ADDR addr\"ip:port\"]|[LADDR laddr\"ip:port\"@6.2.0]|\
                     [SKIPME skipme(YES|NO)]|[MAXAGE maxage:int@7.4.0])...)",
-                handler: Some(client_kill),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "list",
-                summary: "Describes the connections.",
-                since: "2.4.0",
-                group: Group::Connection,
-                complexity: "O(N) for N connections.",
-                arity: -2,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "[TYPE client-type(NORMAL|MASTER|REPLICA|PUBSUB)@5.0.0] [ID client-id:int...@6.2.0]",
-                tips: &["nondeterministic_output"],
-                handler: Some(client_list),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "no-evict",
-                summary: "Protects this connection from client eviction, or no longer.",
-                since: "7.0.0",
-                group: Group::Connection,
-                complexity: "O(1)",
-                arity: 3,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "enabled(ON|OFF)",
-                handler: Some(client_no_evict),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "no-touch",
-                summary: "Stops this connection's commands from counting as key accesses, or no longer.",
-                since: "7.2.0",
-                group: Group::Connection,
-                complexity: "O(1)",
-                arity: 3,
-                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "enabled(ON|OFF)",
-                handler: Some(client_no_touch),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "pause",
-                summary: "Holds back the commands of all clients for a while.",
-                since: "3.0.0",
-                group: Group::Connection,
-                complexity: "O(1)",
-                arity: -3,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "timeout:int [mode(WRITE|ALL)@6.2.0]",
-                handler: Some(client_pause),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "reply",
-                summary: "Switches replies to this connection on or off, or off for one command.",
-                since: "3.2.0",
-                group: Group::Connection,
-                complexity: "O(1)",
-                arity: 3,
-                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "action(ON|OFF|SKIP)",
-                handler: Some(client_reply),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "setinfo",
-                summary: "Records which client library uses this connection.",
-                since: "7.2.0",
-                group: Group::Connection,
-                complexity: "O(1)",
-                arity: 4,
-                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "attr(LIB-NAME libname|LIB-VER libver)",
-                tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
-                handler: Some(client_setinfo),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "setname",
-                summary: "Names this connection.",
-                since: "2.6.9",
-                group: Group::Connection,
-                complexity: "O(1)",
-                arity: 3,
-                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "connection-name",
-                tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
-                handler: Some(client_setname),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "tracking",
-                summary: "Switches the invalidation messages for client-side caching on or off.",
-                since: "6.0.0",
-                group: Group::Connection,
-                complexity: "O(1), more with some options.",
-                arity: -3,
-                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "status(ON|OFF) [REDIRECT client-id:int] [PREFIX... prefix] [BCAST] [OPTIN] \
+            handler: Some(client_kill),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "list",
+            summary: "Describes the connections.",
+            since: "2.4.0",
+            group: Group::Connection,
+            complexity: "O(N) for N connections.",
+            arity: -2,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "[TYPE client-type(NORMAL|MASTER|REPLICA|PUBSUB)@5.0.0] [ID client-id:int...@6.2.0]",
+            tips: &["nondeterministic_output"],
+            handler: Some(client_list),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "no-evict",
+            summary: "Protects this connection from client eviction, or no longer.",
+            since: "7.0.0",
+            group: Group::Connection,
+            complexity: "O(1)",
+            arity: 3,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "enabled(ON|OFF)",
+            handler: Some(client_no_evict),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "no-touch",
+            summary: "Stops this connection's commands from counting as key accesses, or no longer.",
+            since: "7.2.0",
+            group: Group::Connection,
+            complexity: "O(1)",
+            arity: 3,
+            flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "enabled(ON|OFF)",
+            handler: Some(client_no_touch),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "pause",
+            summary: "Holds back the commands of all clients for a while.",
+            since: "3.0.0",
+            group: Group::Connection,
+            complexity: "O(1)",
+            arity: -3,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "timeout:int [mode(WRITE|ALL)@6.2.0]",
+            handler: Some(client_pause),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "reply",
+            summary: "Switches replies to this connection on or off, or off for one command.",
+            since: "3.2.0",
+            group: Group::Connection,
+            complexity: "O(1)",
+            arity: 3,
+            flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "action(ON|OFF|SKIP)",
+            handler: Some(client_reply),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "setinfo",
+            summary: "Records which client library uses this connection.",
+            since: "7.2.0",
+            group: Group::Connection,
+            complexity: "O(1)",
+            arity: 4,
+            flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "attr(LIB-NAME libname|LIB-VER libver)",
+            tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+            handler: Some(client_setinfo),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "setname",
+            summary: "Names this connection.",
+            since: "2.6.9",
+            group: Group::Connection,
+            complexity: "O(1)",
+            arity: 3,
+            flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "connection-name",
+            tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+            handler: Some(client_setname),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "tracking",
+            summary: "Switches the invalidation messages for client-side caching on or off.",
+            since: "6.0.0",
+            group: Group::Connection,
+            complexity: "O(1), more with some options.",
+            arity: -3,
+            flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "status(ON|OFF) [REDIRECT client-id:int] [PREFIX... prefix] [BCAST] [OPTIN] \
                     [OPTOUT] [NOLOOP]",
-                handler: Some(tracking::client_tracking),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "trackinginfo",
-                summary: "Describes this connection's client-side caching.",
-                since: "6.2.0",
-                group: Group::Connection,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                handler: Some(tracking::client_trackinginfo),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "unblock",
-                summary: "Wakes a client that waits in a blocking command.",
-                since: "5.0.0",
-                group: Group::Connection,
-                complexity: "O(log(N)) for N connections.",
-                arity: -3,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "client-id:int [unblock-type(TIMEOUT|ERROR)]",
-                handler: Some(client_unblock),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "unpause",
-                summary: "Lets paused clients go on.",
-                since: "6.2.0",
-                group: Group::Connection,
-                complexity: "O(N) for N paused clients.",
-                arity: 2,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                handler: Some(client_unpause),
-                ..CommandSpec::DEFAULT
-            },
-        ],
-        ..CommandSpec::DEFAULT
-    },
-];
+            handler: Some(tracking::client_tracking),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "trackinginfo",
+            summary: "Describes this connection's client-side caching.",
+            since: "6.2.0",
+            group: Group::Connection,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            handler: Some(tracking::client_trackinginfo),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "unblock",
+            summary: "Wakes a client that waits in a blocking command.",
+            since: "5.0.0",
+            group: Group::Connection,
+            complexity: "O(log(N)) for N connections.",
+            arity: -3,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "client-id:int [unblock-type(TIMEOUT|ERROR)]",
+            handler: Some(client_unblock),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "unpause",
+            summary: "Lets paused clients go on.",
+            since: "6.2.0",
+            group: Group::Connection,
+            complexity: "O(N) for N paused clients.",
+            arity: 2,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            handler: Some(client_unpause),
+            ..CommandSpec::DEFAULT
+        },
+    ],
+    ..CommandSpec::DEFAULT
+}];
 
 /// A name or attribute that fits the one-line format of CLIENT LIST: printable ASCII without blanks.
 pub(super) fn valid_name(name: &[u8]) -> Result<(), CmdError> {
-    if name.iter().all(|byte| (b'!'..=b'~').contains(byte)) { Ok(()) } else { Err(CmdError::CLIENT_NAME_CHARS) }
+    if name.iter().all(|byte| (b'!'..=b'~').contains(byte)) {
+        Ok(())
+    } else {
+        Err(CmdError::CLIENT_NAME_CHARS)
+    }
 }
 
 pub(super) fn set_name(server: &mut Server, slot: usize, name: &[u8]) -> Result<(), CmdError> {
@@ -288,7 +290,11 @@ fn client_id(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdErr
 fn client_getname(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
     let name = session(server, slot).name.clone();
     let mut out = server.reply(slot);
-    if name.is_empty() { out.null() } else { out.bulk(&name) }
+    if name.is_empty() {
+        out.null()
+    } else {
+        out.bulk(&name)
+    }
     Ok(())
 }
 
@@ -348,12 +354,7 @@ fn on_or_off(word: &[u8]) -> Result<bool, CmdError> {
     }
 }
 
-fn set_flag(
-    server: &mut Server,
-    slot: usize,
-    flag: SessionFlags,
-    word: &[u8],
-) -> Result<(), CmdError> {
+fn set_flag(server: &mut Server, slot: usize, flag: SessionFlags, word: &[u8]) -> Result<(), CmdError> {
     let on = on_or_off(word)?;
     session(server, slot).flags.set(flag, on);
     server.reply(slot).ok();
@@ -492,7 +493,11 @@ fn input_room(client: &Client, request: &[&[u8]]) -> (usize, usize) {
 /// Bytes of a request on the wire.
 fn request_bytes(args: &[&[u8]]) -> usize {
     let header = |n: usize| 3 + decimal_len(n as u64);
-    if args.is_empty() { 0 } else { header(args.len()) + args.iter().map(|arg| header(arg.len()) + arg.len() + 2).sum::<usize>() }
+    if args.is_empty() {
+        0
+    } else {
+        header(args.len()) + args.iter().map(|arg| header(arg.len()) + arg.len() + 2).sum::<usize>()
+    }
 }
 
 fn flag_letters(server: &Server, session: &Session) -> String {
@@ -535,7 +540,6 @@ fn class(word: &[u8]) -> Result<Class, CmdError> {
     let known: [(&[u8], Class); 5] = [
         (b"normal", Class::Normal),
         (b"master", Class::Other),
-
         (b"replica", Class::Other),
         (b"slave", Class::Other),
         (b"pubsub", Class::Pubsub),
@@ -616,9 +620,8 @@ impl KillFilter {
             } else if is("laddr") {
                 filter.laddr = Some(text());
             } else if is("maxage") {
-                let age = parse_i64(value).ok_or_else(|| {
-                    CmdError::fixed("ERR maxage is not an integer or out of range")
-                })?;
+                let age = parse_i64(value)
+                    .ok_or_else(|| CmdError::fixed("ERR maxage is not an integer or out of range"))?;
                 if age <= 0 {
                     return Err(CmdError::fixed("ERR maxage should be greater than 0"));
                 }

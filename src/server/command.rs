@@ -3,124 +3,122 @@
 use crate::base::error::CmdError;
 use crate::base::glob;
 use crate::cmd::help;
+use crate::cmd::keys_of::{self, keys_of};
 use crate::cmd::spec::{Acl, Begin, CommandSpec, Find, Flags, Group, KeyFlags, KeySpec};
 use crate::cmd::syntax::{self, Arg};
-use crate::cmd::keys_of::{self, keys_of};
 use crate::exec::registry::{Command, Registry};
 use crate::proto::reply::Reply;
 
 use super::{Server, ServerFn};
 
 /// The family's commands.
-pub const SPECS: &[CommandSpec<ServerFn>] = &[
-    CommandSpec {
-        name: "command",
-        summary: "Describes all commands to client libraries.",
-        since: "2.8.13",
-        group: Group::Server,
-        complexity: "O(N) for N commands.",
-        arity: -1,
-        flags: Flags::LOADING.or(Flags::STALE),
-        acl: Acl::CONNECTION,
-        tips: &["nondeterministic_output_order"],
-        subcommands: &[
-            CommandSpec {
-                name: "count",
-                summary: "Counts the commands.",
-                since: "2.8.13",
-                group: Group::Server,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::LOADING.or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                handler: Some(command_count),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "docs",
-                summary: "Returns the documentation of commands.",
-                since: "7.0.0",
-                group: Group::Server,
-                complexity: "O(N) for N commands.",
-                arity: -2,
-                flags: Flags::LOADING.or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "[command-name...]",
-                tips: &["nondeterministic_output_order"],
-                handler: Some(command_docs),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "getkeys",
-                summary: "Finds the keys in a full command line.",
-                since: "2.8.13",
-                group: Group::Server,
-                complexity: "O(N) for N arguments.",
-                arity: -3,
-                flags: Flags::LOADING.or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "command [arg...]",
-                handler: Some(command_getkeys),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "getkeysandflags",
-                summary: "Finds the keys in a full command line, and how each is accessed.",
-                since: "7.0.0",
-                group: Group::Server,
-                complexity: "O(N) for N arguments.",
-                arity: -3,
-                flags: Flags::LOADING.or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "command [arg...]",
-                handler: Some(command_getkeysandflags),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "help",
-                summary: "Describes the sub-commands.",
-                since: "5.0.0",
-                group: Group::Server,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::LOADING.or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                handler: Some(command_help),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "info",
-                summary: "Describes the given commands to client libraries.",
-                since: "2.8.13",
-                group: Group::Server,
-                complexity: "O(N) for N commands.",
-                arity: -2,
-                flags: Flags::LOADING.or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "[command-name...]",
-                tips: &["nondeterministic_output_order"],
-                handler: Some(command_info),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "list",
-                summary: "Lists the names of commands.",
-                since: "7.0.0",
-                group: Group::Server,
-                complexity: "O(N) for N commands.",
-                arity: -2,
-                flags: Flags::LOADING.or(Flags::STALE),
-                acl: Acl::CONNECTION,
-                syntax: "[FILTERBY filterby(MODULE module-name|ACLCAT category|PATTERN pattern:pattern)]",
-                tips: &["nondeterministic_output_order"],
-                handler: Some(command_list),
-                ..CommandSpec::DEFAULT
-            },
-        ],
-        handler: Some(command),
-        ..CommandSpec::DEFAULT
-    },
-];
+pub const SPECS: &[CommandSpec<ServerFn>] = &[CommandSpec {
+    name: "command",
+    summary: "Describes all commands to client libraries.",
+    since: "2.8.13",
+    group: Group::Server,
+    complexity: "O(N) for N commands.",
+    arity: -1,
+    flags: Flags::LOADING.or(Flags::STALE),
+    acl: Acl::CONNECTION,
+    tips: &["nondeterministic_output_order"],
+    subcommands: &[
+        CommandSpec {
+            name: "count",
+            summary: "Counts the commands.",
+            since: "2.8.13",
+            group: Group::Server,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::LOADING.or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            handler: Some(command_count),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "docs",
+            summary: "Returns the documentation of commands.",
+            since: "7.0.0",
+            group: Group::Server,
+            complexity: "O(N) for N commands.",
+            arity: -2,
+            flags: Flags::LOADING.or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "[command-name...]",
+            tips: &["nondeterministic_output_order"],
+            handler: Some(command_docs),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "getkeys",
+            summary: "Finds the keys in a full command line.",
+            since: "2.8.13",
+            group: Group::Server,
+            complexity: "O(N) for N arguments.",
+            arity: -3,
+            flags: Flags::LOADING.or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "command [arg...]",
+            handler: Some(command_getkeys),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "getkeysandflags",
+            summary: "Finds the keys in a full command line, and how each is accessed.",
+            since: "7.0.0",
+            group: Group::Server,
+            complexity: "O(N) for N arguments.",
+            arity: -3,
+            flags: Flags::LOADING.or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "command [arg...]",
+            handler: Some(command_getkeysandflags),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "help",
+            summary: "Describes the sub-commands.",
+            since: "5.0.0",
+            group: Group::Server,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::LOADING.or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            handler: Some(command_help),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "info",
+            summary: "Describes the given commands to client libraries.",
+            since: "2.8.13",
+            group: Group::Server,
+            complexity: "O(N) for N commands.",
+            arity: -2,
+            flags: Flags::LOADING.or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "[command-name...]",
+            tips: &["nondeterministic_output_order"],
+            handler: Some(command_info),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "list",
+            summary: "Lists the names of commands.",
+            since: "7.0.0",
+            group: Group::Server,
+            complexity: "O(N) for N commands.",
+            arity: -2,
+            flags: Flags::LOADING.or(Flags::STALE),
+            acl: Acl::CONNECTION,
+            syntax: "[FILTERBY filterby(MODULE module-name|ACLCAT category|PATTERN pattern:pattern)]",
+            tips: &["nondeterministic_output_order"],
+            handler: Some(command_list),
+            ..CommandSpec::DEFAULT
+        },
+    ],
+    handler: Some(command),
+    ..CommandSpec::DEFAULT
+}];
 
 /// The registry beside the reply writer of a client.
 fn parts(server: &mut Server, slot: usize) -> (&Registry, Reply<'_>) {
@@ -173,7 +171,8 @@ fn command_list(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), 
                 // There are no modules, so no command comes from one.
                 Box::new(|_| false)
             } else if kind.eq_ignore_ascii_case(b"aclcat") {
-                let category = Acl::WORDS.iter().find(|(_, word)| word.as_bytes().eq_ignore_ascii_case(value));
+                let category =
+                    Acl::WORDS.iter().find(|(_, word)| word.as_bytes().eq_ignore_ascii_case(value));
                 let bit = category.map_or(Acl::NONE, |(bit, _)| *bit);
                 Box::new(move |command| command.acl.any(bit))
             } else if kind.eq_ignore_ascii_case(b"pattern") {
@@ -319,9 +318,7 @@ fn write_docs(registry: &Registry, command: &Command, out: &mut Reply) {
     field(out, "since", command.since);
     field(out, "group", command.group.name());
     if !command.complexity.is_empty() {
-        if !command.complexity.is_empty() {
         field(out, "complexity", command.complexity);
-    }
     }
     if !doc_flags.is_empty() {
         out.bulk(b"doc_flags");
@@ -353,14 +350,11 @@ fn write_arguments(arguments: &[Arg], out: &mut Reply) {
 }
 
 fn write_argument(arg: &Arg, out: &mut Reply) {
-    let flags: Vec<&str> = [
-        (arg.optional, "optional"),
-        (arg.multiple, "multiple"),
-        (arg.multiple_token, "multiple_token"),
-    ]
-    .into_iter()
-    .filter_map(|(on, word)| on.then_some(word))
-    .collect();
+    let flags: Vec<&str> =
+        [(arg.optional, "optional"), (arg.multiple, "multiple"), (arg.multiple_token, "multiple_token")]
+            .into_iter()
+            .filter_map(|(on, word)| on.then_some(word))
+            .collect();
     let texts = [
         ("display_text", arg.display_text()),
         ("token", arg.token),
@@ -433,7 +427,8 @@ fn keys_in(server: &Server, line: &[&[u8]]) -> Result<Vec<keys_of::Key>, CmdErro
     if !command.fits(line.len()) {
         return Err(CmdError::INVALID_COMMAND_ARGUMENTS);
     }
-    let keys = keys_of(command, line).ok_or_else(|| CmdError::fixed("ERR Invalid arguments specified for command"))?;
+    let keys = keys_of(command, line)
+        .ok_or_else(|| CmdError::fixed("ERR Invalid arguments specified for command"))?;
     if keys.is_empty() && !command.flags.any(Flags::NO_MANDATORY_KEYS) {
         return Err(CmdError::fixed("ERR Invalid arguments specified for command"));
     }

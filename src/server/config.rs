@@ -9,67 +9,65 @@ use crate::cmd::spec::{CommandSpec, Flags, Group};
 use super::{Server, ServerFn};
 
 /// The family's commands.
-pub const SPECS: &[CommandSpec<ServerFn>] = &[
-    CommandSpec {
-        name: "config",
-        summary: "Groups the commands about the configuration.",
-        since: "2.0.0",
-        group: Group::Server,
-        complexity: "Depends on the sub-command.",
-        arity: -2,
-        subcommands: &[
-            CommandSpec {
-                name: "get",
-                summary: "Reads configuration parameters.",
-                since: "2.0.0",
-                group: Group::Server,
-                complexity: "O(N) for N parameters.",
-                arity: -3,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                syntax: "parameter...",
-                handler: Some(config_get),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "help",
-                summary: "Describes the sub-commands.",
-                since: "5.0.0",
-                group: Group::Server,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::LOADING.or(Flags::STALE),
-                handler: Some(config_help),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "resetstat",
-                summary: "Sets the statistics back to zero.",
-                since: "2.0.0",
-                group: Group::Server,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
-                handler: Some(config_resetstat),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "set",
-                summary: "Changes configuration parameters of the running server.",
-                since: "2.0.0",
-                group: Group::Server,
-                complexity: "O(N) for N parameters.",
-                arity: -4,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                syntax: "data{parameter value}...",
-                tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
-                handler: Some(config_set),
-                ..CommandSpec::DEFAULT
-            },
-        ],
-        ..CommandSpec::DEFAULT
-    },
-];
+pub const SPECS: &[CommandSpec<ServerFn>] = &[CommandSpec {
+    name: "config",
+    summary: "Groups the commands about the configuration.",
+    since: "2.0.0",
+    group: Group::Server,
+    complexity: "Depends on the sub-command.",
+    arity: -2,
+    subcommands: &[
+        CommandSpec {
+            name: "get",
+            summary: "Reads configuration parameters.",
+            since: "2.0.0",
+            group: Group::Server,
+            complexity: "O(N) for N parameters.",
+            arity: -3,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            syntax: "parameter...",
+            handler: Some(config_get),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "help",
+            summary: "Describes the sub-commands.",
+            since: "5.0.0",
+            group: Group::Server,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::LOADING.or(Flags::STALE),
+            handler: Some(config_help),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "resetstat",
+            summary: "Sets the statistics back to zero.",
+            since: "2.0.0",
+            group: Group::Server,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+            handler: Some(config_resetstat),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "set",
+            summary: "Changes configuration parameters of the running server.",
+            since: "2.0.0",
+            group: Group::Server,
+            complexity: "O(N) for N parameters.",
+            arity: -4,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            syntax: "data{parameter value}...",
+            tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+            handler: Some(config_set),
+            ..CommandSpec::DEFAULT
+        },
+    ],
+    ..CommandSpec::DEFAULT
+}];
 
 fn wire(error: &ConfigError) -> CmdError {
     CmdError::new(format!("ERR {}", error.text))
@@ -87,7 +85,7 @@ fn config_get(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), Cm
 }
 
 fn config_set(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
-    if args.len() % 2 != 0 {
+    if !args.len().is_multiple_of(2) {
         return Err(CmdError::SYNTAX);
     }
     let pairs: Vec<(&[u8], &[u8])> = args[2..].chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
@@ -124,8 +122,10 @@ impl Server {
     fn apply(&mut self, config: Config, changed: &[&'static OptionSpec]) -> Result<(), CmdError> {
         let touched = |name: &str| changed.iter().any(|option| option.name == name);
         let before = &self.engine.config;
-        if config.port != before.port || config.bind != before.bind {
-            self.listen_anew(&config)?;
+        if config.bind != before.bind {
+            self.listen_anew(&config, "bind", "Failed to bind to specified addresses.")?;
+        } else if config.port != before.port {
+            self.listen_anew(&config, "port", "Unable to listen on this port. Check server logs.")?;
         }
         if touched("loglevel") {
             self.set_log_level(config.loglevel);
@@ -152,11 +152,10 @@ impl Server {
         Ok(())
     }
 
-    fn listen_anew(&mut self, config: &Config) -> Result<(), CmdError> {
+    fn listen_anew(&mut self, config: &Config, option: &str, failure: &str) -> Result<(), CmdError> {
         self.replace_tcp_listeners(config).map_err(|_| {
             CmdError::new(format!(
-                "ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen on this port. Check \
-                 server logs."
+                "ERR CONFIG SET failed (possibly related to argument '{option}') - {failure}"
             ))
         })
     }

@@ -3,8 +3,8 @@
 
 use std::io;
 
-use crate::base::limits::{ACCEPTS_PER_TURN_MAX, COMMANDS_PER_TURN_MAX, REPLY_BYTES_PER_TURN_MAX};
 use crate::base::error::CmdError;
+use crate::base::limits::{ACCEPTS_PER_TURN_MAX, COMMANDS_PER_TURN_MAX, REPLY_BYTES_PER_TURN_MAX};
 use crate::base::session::SessionFlags;
 use crate::cmd::spec::Flags;
 use crate::exec::Refusal;
@@ -169,7 +169,10 @@ impl Server {
     fn bound_input(&mut self, slot: usize) {
         let client = self.clients.get(slot);
         if client.input_bytes() as u64 > self.engine.config.client_query_buffer_limit && !client.closing() {
-            self.log.warning(&format!("Closing client {} that reached max query buffer length", client.session.id));
+            self.log.warning(&format!(
+                "Closing client {} that reached max query buffer length",
+                client.session.id
+            ));
             self.stats.query_buffer_limit_disconnections += 1;
             self.clients.close(slot);
         }
@@ -309,8 +312,9 @@ impl Server {
         if let Err(refusal) = self.engine.admit(command, &mut client.session, args) {
             return self.turn_away(slot, index, refusal, args);
         }
-        let special =
-            client.session.flags.any(SPECIAL_STATES) || command.flags.any(Flags::PROTECTED) || self.pause.active();
+        let special = client.session.flags.any(SPECIAL_STATES)
+            || command.flags.any(Flags::PROTECTED)
+            || self.pause.active();
         if let Err(error) = self.memory_gate(slot, index) {
             return self.refuse(slot, Some(index), &error);
         }
@@ -458,7 +462,8 @@ impl Server {
 
     #[cold]
     fn refuse(&mut self, slot: usize, command: Option<u16>, error: &CmdError) {
-        let ends_multi = command.is_some_and(|index| self.engine.registry.get(index).flags.any(Flags::RUNS_QUEUE));
+        let ends_multi =
+            command.is_some_and(|index| self.engine.registry.get(index).flags.any(Flags::RUNS_QUEUE));
         if ends_multi {
             // An EXEC that cannot run ends the transaction all the same.
             self.leave_multi(slot);

@@ -23,26 +23,30 @@ mod inside;
 use digest::Digest;
 
 /// The family's commands.
-pub const SPECS: &[CommandSpec<ServerFn>] = &[
-    CommandSpec {
-        name: "debug",
-        summary: "Groups the commands for testing and debugging the server.",
-        since: "1.0.0",
-        group: Group::Server,
-        complexity: "Depends on the sub-command.",
-        arity: -2,
-        flags: Flags::ADMIN
-            .or(Flags::NOSCRIPT)
-            .or(Flags::LOADING)
-            .or(Flags::STALE)
-            .or(Flags::PROTECTED)
-            .or(Flags::SYSCMD),
-        handler: Some(debug),
-        ..CommandSpec::DEFAULT
-    },
-];
+pub const SPECS: &[CommandSpec<ServerFn>] = &[CommandSpec {
+    name: "debug",
+    summary: "Groups the commands for testing and debugging the server.",
+    since: "1.0.0",
+    group: Group::Server,
+    complexity: "Depends on the sub-command.",
+    arity: -2,
+    flags: Flags::ADMIN
+        .or(Flags::NOSCRIPT)
+        .or(Flags::LOADING)
+        .or(Flags::STALE)
+        .or(Flags::PROTECTED)
+        .or(Flags::SYSCMD),
+    handler: Some(debug),
+    ..CommandSpec::DEFAULT
+}];
 
-const fn sub(name: &'static str, arity: i32, syntax: &'static str, summary: &'static str, run: ServerFn) -> Sub {
+const fn sub(
+    name: &'static str,
+    arity: i32,
+    syntax: &'static str,
+    summary: &'static str,
+    run: ServerFn,
+) -> Sub {
     CommandSpec { name, arity, syntax, summary, handler: Some(run), ..CommandSpec::DEFAULT }
 }
 
@@ -75,7 +79,13 @@ const SUBS: &[Sub] = &[
     sub("quicklist-packed-threshold", 3, "size", NOTHING_TO_SWITCH, packed_threshold),
     sub("replybuffer", 4, "setting(PEAK-RESET-TIME|RESIZING) value", ROOM_TO_SWITCH, reply_buffer),
     sub("sdslen", 3, "key", "Shows how much memory a string and its key take.", inside::sdslen),
-    sub("set-active-expire", 3, "onoff(0|1)", "Stops removing expired keys unasked, or goes on.", active_expire),
+    sub(
+        "set-active-expire",
+        3,
+        "onoff(0|1)",
+        "Stops removing expired keys unasked, or goes on.",
+        active_expire,
+    ),
     sub("set-skip-checksum-validation", 3, "onoff(0|1)", NOTHING_TO_SWITCH, accept),
     sub("sleep", 3, "seconds", "Does nothing at all for a while.", sleep),
     sub("stringmatch-len", 4, "pattern string", "Matches a string with a glob-style pattern.", match_pattern),
@@ -123,7 +133,8 @@ fn debug(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdErro
         return Err(CmdError::debug_not_available(name, needed));
     }
     let wanted = SUBS.iter().find(|sub| is(sub.name) && fits(sub.arity, args.len()));
-    let run = wanted.and_then(|sub| sub.handler).ok_or_else(|| CmdError::subcommand_syntax("debug", args[1]))?;
+    let run =
+        wanted.and_then(|sub| sub.handler).ok_or_else(|| CmdError::subcommand_syntax("debug", args[1]))?;
     run(server, slot, args)
 }
 
@@ -252,6 +263,7 @@ fn populate(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdE
     accept(server, slot, args)
 }
 
+#[allow(clippy::approx_constant, reason = "the test value of Redis, not a rounded pi")]
 fn protocol(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
     let kind = args[2].to_ascii_lowercase();
     let mut out = server.reply(slot);

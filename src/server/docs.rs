@@ -97,7 +97,11 @@ mod tests {
     fn every_syntax_line_parses_and_names_existing_key_specs() {
         fn check(args: &[syntax::Arg], specs: usize, name: &str) {
             for arg in args {
-                assert!(arg.key_spec_index.is_none_or(|index| (index as usize) < specs), "{name}: {}", arg.name);
+                assert!(
+                    arg.key_spec_index.is_none_or(|index| (index as usize) < specs),
+                    "{name}: {}",
+                    arg.name
+                );
                 check(&arg.children, specs, name);
             }
         }

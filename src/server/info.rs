@@ -15,22 +15,20 @@ mod commands;
 mod counters;
 
 /// The family's commands.
-pub const SPECS: &[CommandSpec<ServerFn>] = &[
-    CommandSpec {
-        name: "info",
-        summary: "Returns statistics and facts about the server.",
-        since: "1.0.0",
-        group: Group::Server,
-        complexity: "O(1)",
-        arity: -1,
-        flags: Flags::LOADING.or(Flags::STALE),
-        acl: Acl::DANGEROUS,
-        syntax: "[section...]",
-        tips: &["nondeterministic_output", "request_policy:all_shards", "response_policy:special"],
-        handler: Some(info),
-        ..CommandSpec::DEFAULT
-    },
-];
+pub const SPECS: &[CommandSpec<ServerFn>] = &[CommandSpec {
+    name: "info",
+    summary: "Returns statistics and facts about the server.",
+    since: "1.0.0",
+    group: Group::Server,
+    complexity: "O(1)",
+    arity: -1,
+    flags: Flags::LOADING.or(Flags::STALE),
+    acl: Acl::DANGEROUS,
+    syntax: "[section...]",
+    tips: &["nondeterministic_output", "request_policy:all_shards", "response_policy:special"],
+    handler: Some(info),
+    ..CommandSpec::DEFAULT
+}];
 
 /// A section: its names in lower case, its heading, whether INFO shows it without being asked, and what writes it.
 struct Section {

@@ -19,106 +19,104 @@ const GRAPH_ROWS: usize = 4;
 const GRAPH_STEPS: [char; 3] = ['_', 'o', '#'];
 
 /// The family's commands.
-pub const SPECS: &[CommandSpec<ServerFn>] = &[
-    CommandSpec {
-        name: "latency",
-        summary: "Groups the commands about latency spikes and latency statistics.",
-        since: "2.8.13",
-        group: Group::Server,
-        complexity: "Depends on the sub-command.",
-        arity: -2,
-        subcommands: &[
-            CommandSpec {
-                name: "doctor",
-                summary: "Comments on the recorded latency spikes.",
-                since: "2.8.13",
-                group: Group::Server,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                tips: &["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"],
-                handler: Some(latency_doctor),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "graph",
-                summary: "Draws the latency spikes of an event.",
-                since: "2.8.13",
-                group: Group::Server,
-                complexity: "O(1)",
-                arity: 3,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                syntax: "event",
-                tips: &["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"],
-                handler: Some(latency_graph),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "help",
-                summary: "Describes the sub-commands.",
-                since: "2.8.13",
-                group: Group::Server,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::LOADING.or(Flags::STALE),
-                handler: Some(latency_help),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "histogram",
-                summary: "Returns how the durations of commands are distributed.",
-                since: "7.0.0",
-                group: Group::Server,
-                complexity: "O(N) for N commands.",
-                arity: -2,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                syntax: "[command...]",
-                tips: &["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"],
-                handler: Some(latency_histogram),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "history",
-                summary: "Lists the latency spikes of an event.",
-                since: "2.8.13",
-                group: Group::Server,
-                complexity: "O(1)",
-                arity: 3,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                syntax: "event",
-                tips: &["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"],
-                handler: Some(latency_history),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "latest",
-                summary: "Returns the latest latency spike of each event.",
-                since: "2.8.13",
-                group: Group::Server,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                tips: &["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"],
-                handler: Some(latency_latest),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "reset",
-                summary: "Forgets the latency spikes of some or all events.",
-                since: "2.8.13",
-                group: Group::Server,
-                complexity: "O(1)",
-                arity: -2,
-                flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-                syntax: "[event...]",
-                tips: &["request_policy:all_nodes", "response_policy:agg_sum"],
-                handler: Some(latency_reset),
-                ..CommandSpec::DEFAULT
-            },
-        ],
-        ..CommandSpec::DEFAULT
-    },
-];
+pub const SPECS: &[CommandSpec<ServerFn>] = &[CommandSpec {
+    name: "latency",
+    summary: "Groups the commands about latency spikes and latency statistics.",
+    since: "2.8.13",
+    group: Group::Server,
+    complexity: "Depends on the sub-command.",
+    arity: -2,
+    subcommands: &[
+        CommandSpec {
+            name: "doctor",
+            summary: "Comments on the recorded latency spikes.",
+            since: "2.8.13",
+            group: Group::Server,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            tips: &["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"],
+            handler: Some(latency_doctor),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "graph",
+            summary: "Draws the latency spikes of an event.",
+            since: "2.8.13",
+            group: Group::Server,
+            complexity: "O(1)",
+            arity: 3,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            syntax: "event",
+            tips: &["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"],
+            handler: Some(latency_graph),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "help",
+            summary: "Describes the sub-commands.",
+            since: "2.8.13",
+            group: Group::Server,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::LOADING.or(Flags::STALE),
+            handler: Some(latency_help),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "histogram",
+            summary: "Returns how the durations of commands are distributed.",
+            since: "7.0.0",
+            group: Group::Server,
+            complexity: "O(N) for N commands.",
+            arity: -2,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            syntax: "[command...]",
+            tips: &["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"],
+            handler: Some(latency_histogram),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "history",
+            summary: "Lists the latency spikes of an event.",
+            since: "2.8.13",
+            group: Group::Server,
+            complexity: "O(1)",
+            arity: 3,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            syntax: "event",
+            tips: &["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"],
+            handler: Some(latency_history),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "latest",
+            summary: "Returns the latest latency spike of each event.",
+            since: "2.8.13",
+            group: Group::Server,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            tips: &["nondeterministic_output", "request_policy:all_nodes", "response_policy:special"],
+            handler: Some(latency_latest),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "reset",
+            summary: "Forgets the latency spikes of some or all events.",
+            since: "2.8.13",
+            group: Group::Server,
+            complexity: "O(1)",
+            arity: -2,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            syntax: "[event...]",
+            tips: &["request_policy:all_nodes", "response_policy:agg_sum"],
+            handler: Some(latency_reset),
+            ..CommandSpec::DEFAULT
+        },
+    ],
+    ..CommandSpec::DEFAULT
+}];
 
 fn now_secs(server: &Server) -> i64 {
     server.clock.wall_us() / 1_000_000
@@ -178,10 +176,14 @@ fn latency_histogram(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result
             found.flat_map(|index| [&[index], registry.get(index).subcommands.as_slice()].concat()).collect()
         }
     };
-    let shown: Vec<(String, u64, Vec<(u64, u64)>)> = wanted
+    let shown: Vec<_> = wanted
         .into_iter()
-        .filter_map(|index| server.engine.histograms[index as usize].as_ref().map(|histogram| (index, histogram)))
-        .map(|(index, histogram)| (registry.get(index).full_name.clone(), histogram.total(), histogram.cumulative()))
+        .filter_map(|index| {
+            server.engine.histograms[index as usize].as_ref().map(|histogram| (index, histogram))
+        })
+        .map(|(index, histogram)| {
+            (registry.get(index).full_name.clone(), histogram.total(), histogram.cumulative())
+        })
         .collect();
     let mut out = server.reply(slot);
     out.map(shown.len());
@@ -242,7 +244,8 @@ fn draw(text: &mut String, samples: &[Sample], low: u64, high: u64, now_secs: i6
         text.extend(samples.iter().map(character));
         text.push('\n');
     }
-    let labels: Vec<Vec<char>> = samples.iter().map(|s| age(now_secs - s.time_secs).chars().collect()).collect();
+    let labels: Vec<Vec<char>> =
+        samples.iter().map(|s| age(now_secs - s.time_secs).chars().collect()).collect();
     let longest = labels.iter().map(Vec::len).max().unwrap_or(0);
     text.push_str(&" ".repeat(samples.len()));
     text.push('\n');
@@ -276,7 +279,9 @@ fn report(server: &Server) -> String {
             .to_owned();
     }
     if events.is_empty() {
-        return format!("Nothing has taken {threshold_ms} ms or longer since the records begin. All is well.\n");
+        return format!(
+            "Nothing has taken {threshold_ms} ms or longer since the records begin. All is well.\n"
+        );
     }
     let now = now_secs(server);
     let mut text = String::from("Some things took longer than they should:\n\n");
@@ -295,7 +300,11 @@ fn report(server: &Server) -> String {
         );
     }
     let advice = advice(server);
-    text.push_str(if advice.is_empty() { "\nThere is no simple advice for these.\n" } else { "\nWhat may help:\n\n" });
+    text.push_str(if advice.is_empty() {
+        "\nThere is no simple advice for these.\n"
+    } else {
+        "\nWhat may help:\n\n"
+    });
     for line in advice {
         let _ = writeln!(text, "- {line}");
     }
@@ -319,9 +328,11 @@ fn advice(server: &Server) -> Vec<String> {
                  it show all of them."
             ));
         }
-        lines.push("SLOWLOG GET lists the slow commands. Commands over whole keys, like KEYS, SMEMBERS or HGETALL, \
+        lines.push(
+            "SLOWLOG GET lists the slow commands. Commands over whole keys, like KEYS, SMEMBERS or HGETALL, \
              take time with the size of the key: ask for parts, or use the SCAN family."
-            .to_owned());
+                .to_owned(),
+        );
     }
     if occurred("fast-command") {
         lines.push("Commands that touch a single element were slow: most likely the process did not get the processor. \
@@ -329,13 +340,17 @@ fn advice(server: &Server) -> Vec<String> {
             .to_owned());
     }
     if occurred("expire-cycle") {
-        lines.push("Many keys, or large ones, expire at the same time. Spread their times to live, or lower \
+        lines.push(
+            "Many keys, or large ones, expire at the same time. Spread their times to live, or lower \
              active-expire-effort."
-            .to_owned());
+                .to_owned(),
+        );
     }
     if occurred("eviction-cycle") || occurred("eviction-del") {
-        lines.push("Keys are evicted in bursts: raise maxmemory, or avoid commands that need much memory at once."
-            .to_owned());
+        lines.push(
+            "Keys are evicted in bursts: raise maxmemory, or avoid commands that need much memory at once."
+                .to_owned(),
+        );
     }
     lines
 }

@@ -59,7 +59,9 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
             .or(Flags::STALE)
             .or(Flags::FAST)
             .or(Flags::NO_AUTH)
-            .or(Flags::ALLOW_BUSY).or(Flags::NOT_QUEUED).or(Flags::WHEN_SUBSCRIBED),
+            .or(Flags::ALLOW_BUSY)
+            .or(Flags::NOT_QUEUED)
+            .or(Flags::WHEN_SUBSCRIBED),
         acl: Acl::CONNECTION,
         deprecated: Some(Deprecated { since: "7.2.0", replaced_by: "closing the connection" }),
         handler: Some(quit),
@@ -77,7 +79,9 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
             .or(Flags::STALE)
             .or(Flags::FAST)
             .or(Flags::NO_AUTH)
-            .or(Flags::ALLOW_BUSY).or(Flags::NOT_QUEUED).or(Flags::WHEN_SUBSCRIBED),
+            .or(Flags::ALLOW_BUSY)
+            .or(Flags::NOT_QUEUED)
+            .or(Flags::WHEN_SUBSCRIBED),
         acl: Acl::CONNECTION,
         handler: Some(reset),
         ..CommandSpec::DEFAULT

@@ -144,10 +144,13 @@ impl Overview {
             resident,
             active: alloc::committed().clamp(used.min(resident), resident.max(used)),
             clients: server.clients.iter().map(|(_, client)| client.mem_size()).sum(),
-            tables: in_use.clone().map(|(index, db)| {
-                let (keys, expires) = db.table_bytes();
-                (index, keys + db.len() * ENTRY_OVERHEAD_BYTES, expires)
-            }).collect(),
+            tables: in_use
+                .clone()
+                .map(|(index, db)| {
+                    let (keys, expires) = db.table_bytes();
+                    (index, keys + db.len() * ENTRY_OVERHEAD_BYTES, expires)
+                })
+                .collect(),
             rehashing: in_use.clone().filter(|(_, db)| db.is_rehashing()).count(),
             keys: in_use.map(|(_, db)| db.len()).sum(),
         }
@@ -298,7 +301,10 @@ fn memory_stats(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), Cmd
     for (db, keys, expires) in &view.tables {
         out.bulk(format!("db.{db}").as_bytes());
         out.map(2);
-        write(&mut out, &[("overhead.hashtable.main", int(*keys)), ("overhead.hashtable.expires", int(*expires))]);
+        write(
+            &mut out,
+            &[("overhead.hashtable.main", int(*keys)), ("overhead.hashtable.expires", int(*expires))],
+        );
     }
     write(&mut out, &tail);
     Ok(())
@@ -404,24 +410,34 @@ fn diagnosis(view: &Overview, clients: usize) -> String {
         let _ = write!(found, " * {text}\n\n");
     };
     if view.peak as f64 > 1.5 * view.used as f64 {
-        say("Peak memory: at some time more than one and a half times as much memory was in use as is now. Not all of \
+        say(
+            "Peak memory: at some time more than one and a half times as much memory was in use as is now. Not all of \
              it can always be given back to the system, which does no harm: it is used again when data grows. MEMORY \
-             PURGE gives back what can be.");
+             PURGE gives back what can be.",
+        );
     }
     if wasteful(&view.total(), 1.4) {
-        say("Resident memory: the process keeps more than 1.4 times the memory that is in use. After a peak (see above) \
-             that is to be expected; otherwise the data has become fragmented.");
+        say(
+            "Resident memory: the process keeps more than 1.4 times the memory that is in use. After a peak (see above) \
+             that is to be expected; otherwise the data has become fragmented.",
+        );
     }
     if wasteful(&view.inside_allocator(), 1.1) {
-        say("Fragmentation: the allocator holds more than 1.1 times the memory that is in use, in pages that are only \
-             partly filled.");
+        say(
+            "Fragmentation: the allocator holds more than 1.1 times the memory that is in use, in pages that are only \
+             partly filled.",
+        );
     }
     if wasteful(&view.outside_allocator(), 1.1) {
-        say("Unused pages: more than 1.1 times what the allocator needs is resident. MEMORY PURGE gives it back.");
+        say(
+            "Unused pages: more than 1.1 times what the allocator needs is resident. MEMORY PURGE gives it back.",
+        );
     }
     if view.clients / clients.max(1) > DOCTOR_CLIENT_BYTES {
-        say("Client buffers: the average client takes more than 200 KiB, for replies that it is slow to read or for \
-             large requests. CLIENT LIST shows who they are.");
+        say(
+            "Client buffers: the average client takes more than 200 KiB, for replies that it is slow to read or for \
+             large requests. CLIENT LIST shows who they are.",
+        );
     }
     if found.is_empty() {
         return "Hi Sam, I see nothing wrong with the memory of this instance.\n".to_owned();

@@ -122,7 +122,10 @@ fn shutdown(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdE
     let mut given = [false; 5];
     for arg in &args[1..] {
         let words = ["nosave", "save", "now", "force", "abort"];
-        let at = words.iter().position(|word| arg.eq_ignore_ascii_case(word.as_bytes())).ok_or(CmdError::SYNTAX)?;
+        let at = words
+            .iter()
+            .position(|word| arg.eq_ignore_ascii_case(word.as_bytes()))
+            .ok_or(CmdError::SYNTAX)?;
         given[at] = true;
     }
     let [nosave, save, now, force, abort] = given;
@@ -135,7 +138,9 @@ fn shutdown(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdE
     }
     if save && !force {
         // What is in memory cannot be saved in this version: whoever asks for it must not lose it.
-        server.log.warning("SHUTDOWN SAVE refused: this version cannot save. SHUTDOWN NOSAVE ends the server.");
+        server
+            .log
+            .warning("SHUTDOWN SAVE refused: this version cannot save. SHUTDOWN NOSAVE ends the server.");
         return Err(CmdError::SHUTDOWN_FAILED);
     }
     server.log.notice("User requested shutdown...");
@@ -170,11 +175,15 @@ fn lolwut(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdErr
     let sizes = match &args[1..] {
         [word, version, sizes @ ..] if word.eq_ignore_ascii_case(b"version") => {
             parse_i64(version).ok_or(CmdError::NOT_INTEGER)?;
-            sizes.iter().map(|size| parse_i64(size).ok_or(CmdError::NOT_INTEGER)).collect::<Result<Vec<i64>, _>>()?
+            sizes
+                .iter()
+                .map(|size| parse_i64(size).ok_or(CmdError::NOT_INTEGER))
+                .collect::<Result<Vec<i64>, _>>()?
         }
         _ => Vec::new(),
     };
-    let size = |at: usize, default: usize| sizes.get(at).map_or(default, |n| (*n).clamp(1, PICTURE_MAX) as usize);
+    let size =
+        |at: usize, default: usize| sizes.get(at).map_or(default, |n| (*n).clamp(1, PICTURE_MAX) as usize);
     let (columns, rows) = (size(0, PICTURE.0), size(1, PICTURE.1));
     let mut text = String::with_capacity((columns * 3 + 1) * rows + 32);
     for _ in 0..rows {

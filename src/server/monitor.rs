@@ -19,18 +19,16 @@ use super::redact::redacted;
 use super::{Server, ServerFn};
 
 /// The family's commands.
-pub const SPECS: &[CommandSpec<ServerFn>] = &[
-    CommandSpec {
-        name: "monitor",
-        summary: "Streams every command that the server processes to this connection.",
-        since: "1.0.0",
-        group: Group::Server,
-        arity: 1,
-        flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
-        handler: Some(monitor),
-        ..CommandSpec::DEFAULT
-    },
-];
+pub const SPECS: &[CommandSpec<ServerFn>] = &[CommandSpec {
+    name: "monitor",
+    summary: "Streams every command that the server processes to this connection.",
+    since: "1.0.0",
+    group: Group::Server,
+    arity: 1,
+    flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+    handler: Some(monitor),
+    ..CommandSpec::DEFAULT
+}];
 
 fn monitor(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
     let session = &mut server.clients.get_mut(slot).session;

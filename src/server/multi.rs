@@ -17,7 +17,12 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
         group: Group::Transactions,
         complexity: "O(N) for N queued commands.",
         arity: 1,
-        flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE).or(Flags::FAST).or(Flags::ALLOW_BUSY).or(Flags::NOT_QUEUED),
+        flags: Flags::NOSCRIPT
+            .or(Flags::LOADING)
+            .or(Flags::STALE)
+            .or(Flags::FAST)
+            .or(Flags::ALLOW_BUSY)
+            .or(Flags::NOT_QUEUED),
         acl: Acl::TRANSACTION,
         handler: Some(discard),
         ..CommandSpec::DEFAULT
@@ -29,7 +34,12 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
         group: Group::Transactions,
         complexity: "Depends on the queued commands.",
         arity: 1,
-        flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE).or(Flags::SKIP_SLOWLOG).or(Flags::NOT_QUEUED).or(Flags::RUNS_QUEUE),
+        flags: Flags::NOSCRIPT
+            .or(Flags::LOADING)
+            .or(Flags::STALE)
+            .or(Flags::SKIP_SLOWLOG)
+            .or(Flags::NOT_QUEUED)
+            .or(Flags::RUNS_QUEUE),
         acl: Acl::TRANSACTION,
         handler: Some(exec),
         ..CommandSpec::DEFAULT
@@ -41,7 +51,12 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
         group: Group::Transactions,
         complexity: "O(1)",
         arity: 1,
-        flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE).or(Flags::FAST).or(Flags::ALLOW_BUSY).or(Flags::NOT_QUEUED),
+        flags: Flags::NOSCRIPT
+            .or(Flags::LOADING)
+            .or(Flags::STALE)
+            .or(Flags::FAST)
+            .or(Flags::ALLOW_BUSY)
+            .or(Flags::NOT_QUEUED),
         acl: Acl::TRANSACTION,
         handler: Some(multi),
         ..CommandSpec::DEFAULT
@@ -53,7 +68,12 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
         group: Group::Transactions,
         complexity: "O(1) for each key.",
         arity: -2,
-        flags: Flags::NOSCRIPT.or(Flags::LOADING).or(Flags::STALE).or(Flags::FAST).or(Flags::ALLOW_BUSY).or(Flags::NOT_QUEUED),
+        flags: Flags::NOSCRIPT
+            .or(Flags::LOADING)
+            .or(Flags::STALE)
+            .or(Flags::FAST)
+            .or(Flags::ALLOW_BUSY)
+            .or(Flags::NOT_QUEUED),
         acl: Acl::TRANSACTION,
         keys: &[KeySpec::one(KeyFlags::RO).to(-1)],
         syntax: "key...",

@@ -22,7 +22,8 @@ impl Server {
             _ => u64::MAX,
         };
         let from_us = if self.monitors.is_empty() { slow_us.min(spike_us) } else { 0 };
-        self.engine.notice_from_ticks = if from_us == u64::MAX { u64::MAX } else { (from_us as f64 * per_us) as u64 };
+        self.engine.notice_from_ticks =
+            if from_us == u64::MAX { u64::MAX } else { (from_us as f64 * per_us) as u64 };
     }
 
     /// Shows a command that has just run to whoever wants to see it.

@@ -20,7 +20,11 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
         group: Group::Pubsub,
         complexity: "O(N) for N patterns.",
         arity: -2,
-        flags: Flags::PUBSUB.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE).or(Flags::WHEN_SUBSCRIBED),
+        flags: Flags::PUBSUB
+            .or(Flags::NOSCRIPT)
+            .or(Flags::LOADING)
+            .or(Flags::STALE)
+            .or(Flags::WHEN_SUBSCRIBED),
         syntax: "pattern:pattern...",
         handler: Some(psubscribe),
         ..CommandSpec::DEFAULT
@@ -125,7 +129,11 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
         group: Group::Pubsub,
         complexity: "O(N) for N patterns.",
         arity: -1,
-        flags: Flags::PUBSUB.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE).or(Flags::WHEN_SUBSCRIBED),
+        flags: Flags::PUBSUB
+            .or(Flags::NOSCRIPT)
+            .or(Flags::LOADING)
+            .or(Flags::STALE)
+            .or(Flags::WHEN_SUBSCRIBED),
         syntax: "[pattern:pattern...]",
         handler: Some(punsubscribe),
         ..CommandSpec::DEFAULT
@@ -150,7 +158,11 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
         group: Group::Pubsub,
         complexity: "O(N) for N channels.",
         arity: -2,
-        flags: Flags::PUBSUB.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE).or(Flags::WHEN_SUBSCRIBED),
+        flags: Flags::PUBSUB
+            .or(Flags::NOSCRIPT)
+            .or(Flags::LOADING)
+            .or(Flags::STALE)
+            .or(Flags::WHEN_SUBSCRIBED),
         keys: &[KeySpec::one(KeyFlags::NOT_KEY).to(-1)],
         syntax: "shardchannel...",
         handler: Some(ssubscribe),
@@ -163,7 +175,11 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
         group: Group::Pubsub,
         complexity: "O(N) for N channels.",
         arity: -2,
-        flags: Flags::PUBSUB.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE).or(Flags::WHEN_SUBSCRIBED),
+        flags: Flags::PUBSUB
+            .or(Flags::NOSCRIPT)
+            .or(Flags::LOADING)
+            .or(Flags::STALE)
+            .or(Flags::WHEN_SUBSCRIBED),
         syntax: "channel...",
         handler: Some(subscribe),
         ..CommandSpec::DEFAULT
@@ -175,7 +191,11 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
         group: Group::Pubsub,
         complexity: "O(N) for N channels.",
         arity: -1,
-        flags: Flags::PUBSUB.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE).or(Flags::WHEN_SUBSCRIBED),
+        flags: Flags::PUBSUB
+            .or(Flags::NOSCRIPT)
+            .or(Flags::LOADING)
+            .or(Flags::STALE)
+            .or(Flags::WHEN_SUBSCRIBED),
         keys: &[KeySpec::one(KeyFlags::NOT_KEY).to(-1)],
         syntax: "[shardchannel...]",
         handler: Some(sunsubscribe),
@@ -188,7 +208,11 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
         group: Group::Pubsub,
         complexity: "O(N) for N channels.",
         arity: -1,
-        flags: Flags::PUBSUB.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE).or(Flags::WHEN_SUBSCRIBED),
+        flags: Flags::PUBSUB
+            .or(Flags::NOSCRIPT)
+            .or(Flags::LOADING)
+            .or(Flags::STALE)
+            .or(Flags::WHEN_SUBSCRIBED),
         syntax: "[channel...]",
         handler: Some(unsubscribe),
         ..CommandSpec::DEFAULT
@@ -320,9 +344,7 @@ impl Server {
     fn subscription_count(&self, kind: Kind, client: ClientId) -> usize {
         match kind {
             Kind::Shard => self.pubsub.count_of(Kind::Shard, client),
-            _ => {
-                self.pubsub.count_of(Kind::Channel, client) + self.pubsub.count_of(Kind::Pattern, client)
-            }
+            _ => self.pubsub.count_of(Kind::Channel, client) + self.pubsub.count_of(Kind::Pattern, client),
         }
     }
 

@@ -57,14 +57,23 @@ mod tests {
     fn secrets_are_hidden_and_nothing_else() {
         assert_eq!(shown("auth", "AUTH pass"), "AUTH (redacted)");
         assert_eq!(shown("auth", "AUTH user pass"), "AUTH (redacted) (redacted)");
-        assert_eq!(shown("acl|setuser", "acl setuser joe on >x"), "acl setuser (redacted) (redacted) (redacted)");
-        assert_eq!(shown("hello", "HELLO 3 auth a b SETNAME n"), "HELLO 3 auth (redacted) (redacted) SETNAME n");
+        assert_eq!(
+            shown("acl|setuser", "acl setuser joe on >x"),
+            "acl setuser (redacted) (redacted) (redacted)"
+        );
+        assert_eq!(
+            shown("hello", "HELLO 3 auth a b SETNAME n"),
+            "HELLO 3 auth (redacted) (redacted) SETNAME n"
+        );
         assert_eq!(shown("hello", "HELLO"), "HELLO");
         assert_eq!(
             shown("config|set", "config set MASTERAUTH x maxmemory 1 requirepass"),
             "config set MASTERAUTH (redacted) maxmemory 1 requirepass"
         );
-        assert_eq!(shown("migrate", "migrate h 1 auth 0 9 AUTH2 u p KEYS k"), "migrate h 1 auth 0 9 AUTH2 (redacted) (redacted) KEYS k");
+        assert_eq!(
+            shown("migrate", "migrate h 1 auth 0 9 AUTH2 u p KEYS k"),
+            "migrate h 1 auth 0 9 AUTH2 (redacted) (redacted) KEYS k"
+        );
         assert_eq!(shown("set", "set auth auth"), "set auth auth");
     }
 }

@@ -11,67 +11,65 @@ use super::{Server, ServerFn};
 const SHOWN: i64 = 10;
 
 /// The family's commands.
-pub const SPECS: &[CommandSpec<ServerFn>] = &[
-    CommandSpec {
-        name: "slowlog",
-        summary: "Groups the commands about the log of slow commands.",
-        since: "2.2.12",
-        group: Group::Server,
-        complexity: "Depends on the sub-command.",
-        arity: -2,
-        subcommands: &[
-            CommandSpec {
-                name: "get",
-                summary: "Lists the latest slow commands.",
-                since: "2.2.12",
-                group: Group::Server,
-                complexity: "O(N) for N entries.",
-                arity: -2,
-                flags: Flags::ADMIN.or(Flags::LOADING).or(Flags::STALE),
-                syntax: "[count:int]",
-                tips: &["request_policy:all_nodes", "nondeterministic_output"],
-                handler: Some(slowlog_get),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "help",
-                summary: "Describes the sub-commands.",
-                since: "6.2.0",
-                group: Group::Server,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::LOADING.or(Flags::STALE),
-                handler: Some(slowlog_help),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "len",
-                summary: "Counts the entries of the slow log.",
-                since: "2.2.12",
-                group: Group::Server,
-                complexity: "O(1)",
-                arity: 2,
-                flags: Flags::ADMIN.or(Flags::LOADING).or(Flags::STALE),
-                tips: &["request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output"],
-                handler: Some(slowlog_len),
-                ..CommandSpec::DEFAULT
-            },
-            CommandSpec {
-                name: "reset",
-                summary: "Empties the slow log.",
-                since: "2.2.12",
-                group: Group::Server,
-                complexity: "O(N) for N entries.",
-                arity: 2,
-                flags: Flags::ADMIN.or(Flags::LOADING).or(Flags::STALE),
-                tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
-                handler: Some(slowlog_reset),
-                ..CommandSpec::DEFAULT
-            },
-        ],
-        ..CommandSpec::DEFAULT
-    },
-];
+pub const SPECS: &[CommandSpec<ServerFn>] = &[CommandSpec {
+    name: "slowlog",
+    summary: "Groups the commands about the log of slow commands.",
+    since: "2.2.12",
+    group: Group::Server,
+    complexity: "Depends on the sub-command.",
+    arity: -2,
+    subcommands: &[
+        CommandSpec {
+            name: "get",
+            summary: "Lists the latest slow commands.",
+            since: "2.2.12",
+            group: Group::Server,
+            complexity: "O(N) for N entries.",
+            arity: -2,
+            flags: Flags::ADMIN.or(Flags::LOADING).or(Flags::STALE),
+            syntax: "[count:int]",
+            tips: &["request_policy:all_nodes", "nondeterministic_output"],
+            handler: Some(slowlog_get),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "help",
+            summary: "Describes the sub-commands.",
+            since: "6.2.0",
+            group: Group::Server,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::LOADING.or(Flags::STALE),
+            handler: Some(slowlog_help),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "len",
+            summary: "Counts the entries of the slow log.",
+            since: "2.2.12",
+            group: Group::Server,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::ADMIN.or(Flags::LOADING).or(Flags::STALE),
+            tips: &["request_policy:all_nodes", "response_policy:agg_sum", "nondeterministic_output"],
+            handler: Some(slowlog_len),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "reset",
+            summary: "Empties the slow log.",
+            since: "2.2.12",
+            group: Group::Server,
+            complexity: "O(N) for N entries.",
+            arity: 2,
+            flags: Flags::ADMIN.or(Flags::LOADING).or(Flags::STALE),
+            tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+            handler: Some(slowlog_reset),
+            ..CommandSpec::DEFAULT
+        },
+    ],
+    ..CommandSpec::DEFAULT
+}];
 
 fn slowlog_get(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
     let count = match &args[2..] {

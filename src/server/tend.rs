@@ -18,8 +18,6 @@ const CLIENT_MEMORY_MIN: u64 = 128 * 1024;
 /// A client's buffers go after so many milliseconds without a request.
 const IDLE_MS: i64 = 2_000;
 
-
-
 /// About what one watched key, one subscription and one tracked prefix take.
 const WATCH_BYTES: usize = 100;
 const SUBSCRIPTION_BYTES: usize = 160;

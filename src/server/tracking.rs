@@ -245,7 +245,8 @@ impl Server {
     fn tell_readers(&mut self, key: &[u8], readers: Vec<ClientId>, by: Option<ClientId>) {
         for reader in readers {
             let Some(options) = self.tracking.get(reader).map(|tracker| tracker.options) else { continue };
-            if !options.bcast && !(options.no_loop && by == Some(reader)) {
+            let own = options.no_loop && by == Some(reader);
+            if !options.bcast && !own {
                 self.send_invalidation(reader, |out| {
                     out.array(1);
                     out.bulk(key);

@@ -99,7 +99,8 @@ fn saved_list(list: &List) -> usize {
         return saved_blob(list.parts().map(|part| part_bytes(&part)).sum());
     }
     // Each node says in a byte whether it is packed.
-    saved_number(list.node_count()) + list.parts().map(|part| 1 + saved_blob(part_bytes(&part))).sum::<usize>()
+    saved_number(list.node_count())
+        + list.parts().map(|part| 1 + saved_blob(part_bytes(&part))).sum::<usize>()
 }
 
 fn int_width(n: i64) -> usize {
@@ -156,7 +157,11 @@ pub(super) fn listpack(server: &mut Server, slot: usize, args: &[&[u8]]) -> Resu
     if !entry.encoding().starts_with("listpack") {
         return Err(CmdError::fixed("ERR Not a listpack encoded object."));
     }
-    server.log.notice(&format!("Listpack of {} elements, {} bytes saved", entry.value().len(), serialized_len(entry)));
+    server.log.notice(&format!(
+        "Listpack of {} elements, {} bytes saved",
+        entry.value().len(),
+        serialized_len(entry)
+    ));
     server.reply(slot).simple("Listpack structure printed on stdout");
     Ok(())
 }
@@ -246,7 +251,8 @@ fn describe_tables(text: &mut String, tables: &[TableStats]) {
             table.elements as f64 / table.used_buckets.max(1) as f64
         );
         for (length, &count) in table.chains.iter().enumerate().filter(|(_, count)| **count > 0) {
-            let _ = writeln!(text, "   {length}: {count} ({:.2}%)", count as f64 * 100.0 / table.buckets as f64);
+            let _ =
+                writeln!(text, "   {length}: {count} ({:.2}%)", count as f64 * 100.0 / table.buckets as f64);
         }
     }
 }

@@ -24,8 +24,10 @@ pub(super) fn command_stats(server: &Server, text: &mut String) {
 pub(super) fn error_stats(server: &Server, text: &mut String) {
     for (code, count) in &server.engine.errors {
         // Characters that have a meaning in this format are replaced, as in Redis.
-        let code: String =
-            String::from_utf8_lossy(code).chars().map(|c| if "#:\n\r".contains(c) { '_' } else { c }).collect();
+        let code: String = String::from_utf8_lossy(code)
+            .chars()
+            .map(|c| if "#:\n\r".contains(c) { '_' } else { c })
+            .collect();
         let _ = write!(text, "errorstat_{code}:count={count}\r\n");
     }
 }

@@ -44,7 +44,10 @@ pub(super) fn persistence(server: &Server, text: &mut String) {
 pub(super) fn stats(server: &Server, text: &mut String) {
     traffic(server, text);
     keys(server, text);
-    not_here(text, &["latest_fork_usec", "total_forks", "migrate_cached_sockets", "slave_expires_tracked_keys"]);
+    not_here(
+        text,
+        &["latest_fork_usec", "total_forks", "migrate_cached_sockets", "slave_expires_tracked_keys"],
+    );
     not_here(text, &["active_defrag_hits", "active_defrag_misses", "active_defrag_key_hits"]);
     not_here(text, &["active_defrag_key_misses", "total_active_defrag_time", "current_active_defrag_time"]);
     line(text, "tracking_total_keys", server.tracking.keys_len());
