@@ -62,6 +62,7 @@ CONFIG_VALUES = {
     b'hz': (b'10', b'11', b'0x', b'-1'),
     b'loglevel': (b'notice', b'warning', b'loud'),
 }
+LONG_MIN = b'-9223372036854775808'
 READ_ONLY_CONFIG = (b'databases', b'maxmemory', b'maxclients', b'appendonly', b'save',
                     b'cluster-enabled', b'io-threads', b'daemonize', b'dbfilename',
                     b'list-max-ziplist-size', b'zset-max-ziplist-entries', b'nosuch')
@@ -202,6 +203,8 @@ def needs_geo_fix(args: tuple) -> bool:
 def needs_fix(args: tuple) -> bool:
     """Commands after which the servers may have to be brought to the same state."""
     name = args[0].lower()
+    if name == b'lrem' and args[2:3] == (LONG_MIN,):
+        return True         # 7.0 removes, 7.4 refuses
     return name in (b'spop', b'zremrangebylex') or needs_geo_fix(args) or name == b'xadd' and b'*' in args \
         or name == b'zrangestore' and b'BYLEX' in [a.upper() for a in args]
 
@@ -246,7 +249,7 @@ def allowed(args: tuple, queued: bool = False, lockstep: bool = False) -> bool:
     if may_block(args):
         return queued or lockstep
     if needs_fix(args):
-        return not queued and not (lockstep and name == 'xadd')
+        return not queued and not (lockstep and name in ('xadd', 'zremrangebylex', 'zrangestore'))
     if name in ('zrank', 'zrevrank') and len(args) > 3:
         return not queued       # 7.2 knows WITHSCORE: only the older server would abort
     if name in RANDOM_PICKS and len(args) > 2:

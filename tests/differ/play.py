@@ -81,6 +81,7 @@ class Run:
             self.diffs = [d for d in self.diffs if d.kind not in REPLY_COUNT]
             self.diffs.append(Diff(last.name, died.kind, NO_REPLY, CLOSED, stops=True))
             self.duel.restart(died.server)
+            self.clean_up()         # the other server still has what the sequence set
         finally:
             self.close()
         return self.diffs
@@ -342,7 +343,7 @@ class Run:
         if a == b:
             return
         kind = judge(call, a, b)
-        if kind is None and call.name in SCANS and not call.nested and call.args[1 + (
+        if kind is None and is_aggregate(a) and call.name in SCANS and not call.nested and call.args[1 + (
                 call.name != 'scan')] == b'0':
             kind, a, b = self.finish_scan(call, a, b)
         if kind:
@@ -353,9 +354,9 @@ class Run:
         small = keeps_order(call)
         full = [self.scan_rest(side, call, reply) for side, reply in zip(self.sides, (a, b))]
         twos = call.name in ('hscan', 'zscan')
-        left, right = [set(zip(f[::2], f[1::2])) if twos else set(f) for f in full]
         if call.name == 'zscan':        # scores come in the form of the encoding or of a double
-            left, right = [{(m, number_text(s)) for m, s in side} for side in (left, right)]
+            full = [tuple(('$', number_text(x)) if i % 2 else x for i, x in enumerate(f)) for f in full]
+        left, right = [set(zip(f[::2], f[1::2])) if twos else set(f) for f in full]
         if left == right:
             return ('order' if small and full[0] != full[1] else None), a, b
         return 'value', ('*', full[0]), ('*', full[1])

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Callable, NamedTuple
 
+from .guards import LONG_MIN
 from .resp import Reply, is_aggregate, is_error
 
 if TYPE_CHECKING:
@@ -128,11 +129,11 @@ def with_log_fields(reply: Reply) -> Reply:
     return reply[0], tuple((e[0], e[1] + more) if is_aggregate(e) else e for e in reply[1])
 
 
-def with_level_nothing(reply: Reply) -> Reply:
-    levels = b'debug, verbose, notice, warning'
-    if not is_error(reply) or not reply[1].endswith(levels):
-        return reply
-    return reply[0], reply[1] + b', nothing'
+def option_range(old: bytes, new: bytes) -> Callable[[Reply], Reply]:
+    """CONFIG SET names what an option may be."""
+    def rewrite(reply: Reply) -> Reply:
+        return (reply[0], reply[1].replace(old, new)) if is_error(reply) else reply
+    return rewrite
 
 
 def without_hidden_options(reply: Reply) -> Reply:
@@ -150,7 +151,11 @@ REWRITES = (
     Rewrite('acl list,acl getuser', '7.2', 'new users have the flag sanitize-payload',
             sanitizing_user),
     Rewrite('acl log', '7.2', 'entries have ids and times', with_log_fields),
-    Rewrite('config set', '7.2', 'loglevel may be nothing', with_level_nothing),
+    Rewrite('config set', '7.2', 'loglevel may be nothing',
+            option_range(b'debug, verbose, notice, warning', b'debug, verbose, notice, warning, nothing')),
+    Rewrite('config set', '7.2', 'maxmemory-samples has a bound', option_range(
+            b"'maxmemory-samples') - argument must be between 1 and 2147483647",
+            b"'maxmemory-samples') - argument must be between 1 and 64")),
     Rewrite('config get', '7.2', 'aof-disable-auto-gc is shown only when asked for by name',
             without_hidden_options),
 )
@@ -239,6 +244,14 @@ def rank_with_score(call: Call, a: Reply, b: Reply) -> bool:
         and a[1].startswith((b'ERR wrong number of arguments', b'ERR Invalid number of arguments'))
 
 
+def overwriting_sinterstore(call: Call, a: Reply, b: Reply) -> bool:
+    first, new = (a[1][:1], a[1][1:]) if is_aggregate(a) and a[1] else ((), ())
+    return call.args[2:3] and call.args[2].lower() == b'sinterstore' and is_aggregate(b) \
+        and b[1][1:] == new and all(
+            (key[0], (key[1][0], (key[1][1][0], (('+', b'OW'),) + key[1][1][1][1:]))) == b[1][0]
+            for key in first)
+
+
 def bare_getkeys(call: Call, a: Reply, b: Reply) -> bool:
     return len(call.args) == 3 and is_error(a) \
         and a[1].startswith(b"ERR wrong number of arguments for 'command|getkeys")
@@ -250,14 +263,12 @@ def cursor_of(call: Call) -> bytes:
 
 
 def stricter_cursor(call: Call, a: Reply, b: Reply) -> bool:
-    return b == ('-', b'ERR invalid cursor') and bool(re.fullmatch(rb'-\d+', cursor_of(call)))
+    return b == ('-', b'ERR invalid cursor') \
+        and bool(re.fullmatch(rb'-\d+|', cursor_of(call).partition(b'\0')[0]))
 
 
 def looser_cursor(call: Call, a: Reply, b: Reply) -> bool:
     return a == ('-', b'ERR invalid cursor') and cursor_of(call)[:1].isspace()
-
-
-LONG_MIN = b'-9223372036854775808'
 
 
 def unnegatable(call: Call, a: Reply, b: Reply) -> bool:
@@ -269,7 +280,7 @@ def same_but_zero_sign(call: Call, a: Reply, b: Reply) -> bool:
     if is_aggregate(a) and is_aggregate(b):
         return a[0] == b[0] and len(a[1]) == len(b[1]) \
             and all(same_but_zero_sign(call, x, y) for x, y in zip(a[1], b[1]))
-    return a == b or a[0] == b[0] and a[0] in '$,' and a[1] == b'0' and b[1] == b'-0'
+    return a == b or a[0] == b[0] and a[0] in '$,' and {a[1], b[1]} == {b'0', b'-0'}
 
 
 ACCEPTED = (
@@ -297,9 +308,11 @@ ACCEPTED = (
              stricter_bits),
     Accepted('zrank,zrevrank,command getkeys,command getkeysandflags', '7.2', 'WITHSCORE: the arity '
              'is -3', rank_with_score),
+    Accepted('command getkeysandflags', '7.2', 'SINTERSTORE overwrites its destination without looking',
+             overwriting_sinterstore),
     Accepted('command getkeys,command getkeysandflags', '7.2', 'the arity is -3: a command may '
              'stand alone', bare_getkeys),
-    Accepted('scan,sscan,hscan,zscan', '7.4', 'cursors are 64 bits: a negative number is none',
+    Accepted('scan,sscan,hscan,zscan', '7.4', 'cursors are 64 bits: a negative number is none, nor is nothing',
              stricter_cursor),
     Accepted('scan,sscan,hscan,zscan', '7.4', 'blanks before a cursor are skipped', looser_cursor),
     Accepted('lpos', '7.2', 'the one rank without an opposite is refused', unnegatable),
@@ -308,7 +321,7 @@ ACCEPTED = (
              '7.0 let it wrap', lambda call, a, b: a == ('-', b'ERR timeout is negative')
              and b == ('-', b'ERR timeout is out of range')),
     Accepted('z*,bz*', '7.2', 'ZADD of more pairs than zset-max-listpack-entries makes a skiplist at '
-             'once, which keeps -0; a listpack has made 0 of it', same_but_zero_sign),
+             'once, which keeps -0; a listpack has made 0 of it (and -0 of its opposite)', same_but_zero_sign),
     Accepted('xreadgroup', '7.2', 'a client blocked on a group that goes away is told NOGROUP or '
              'WRONGTYPE like any other call', both_errors(b'UNBLOCKED ', b'NOGROUP ', b'WRONGTYPE ')),
 )

@@ -2,9 +2,11 @@
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// How long a reply may take before a test fails.
@@ -88,9 +90,17 @@ impl Drop for Server {
     }
 }
 
+/// A port that nobody listens on and that no other test of this program has been given: the system hands a port out
+/// again as soon as its probe is closed.
 pub fn free_port() -> u16 {
-    let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    socket.local_addr().expect("an address").port()
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    loop {
+        let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = socket.local_addr().expect("an address").port();
+        if GIVEN.lock().expect("no test panics in here").insert(port) {
+            return port;
+        }
+    }
 }
 
 /// A connection in bytes.
