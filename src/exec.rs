@@ -24,7 +24,7 @@ use registry::{Command, Registry};
 const ERROR_CODES_MAX: usize = 128;
 
 /// What INFO tells about one command.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct CommandStats {
     /// Times it ran.
     pub calls: u64,
@@ -34,6 +34,8 @@ pub struct CommandStats {
     pub rejected: u64,
     /// Times it ran and answered an error.
     pub failed: u64,
+    /// How the ticks of its runs are distributed; made when it first runs while `latency-tracking` is on.
+    pub histogram: Option<Box<Histogram>>,
 }
 
 /// Why a gate does not let a command through.
@@ -65,8 +67,6 @@ pub struct Engine {
     pub acl: AccessControl,
     /// One for each command of the registry.
     pub stats: Vec<CommandStats>,
-    /// One for each command of the registry; made when the command first runs while `latency-tracking` is on.
-    pub histograms: Vec<Option<Box<Histogram>>>,
     /// Nanoseconds in 2³² clock ticks, see [`Engine::note_tick_rate`].
     ns_per_giga_tick: u64,
     /// A command that takes at least so many ticks is one that somebody wants to look at. One threshold serves the
@@ -86,7 +86,6 @@ impl Engine {
     /// An engine over empty databases.
     pub fn new(ks: Keyspace, config: Config, rng: Rand, registry: Registry) -> Engine {
         let stats = vec![CommandStats::default(); registry.len()];
-        let histograms = vec![None; registry.len()];
         let acl = AccessControl::new(&registry);
         Engine {
             ks,
@@ -95,7 +94,6 @@ impl Engine {
             registry,
             acl,
             stats,
-            histograms,
             ns_per_giga_tick: 1 << 32,
             notice_from_ticks: u64::MAX,
             noticed_ticks: 0,
@@ -178,17 +176,16 @@ impl Engine {
         let stats = &mut self.stats[command as usize];
         stats.calls += 1;
         stats.ticks += ticks;
+        if self.config.latency_tracking {
+            match &mut stats.histogram {
+                Some(histogram) => histogram.record(ticks),
+                empty => empty.insert(Box::default()).record(ticks),
+            }
+        }
         self.commands_processed += 1;
         if let Err(error) = result {
             stats.failed += 1;
             self.count_error(&error);
-        }
-        if self.config.latency_tracking {
-            let ns = self.nanoseconds(ticks);
-            match &mut self.histograms[command as usize] {
-                Some(histogram) => histogram.record(ns),
-                empty => empty.insert(Box::default()).record(ns),
-            }
         }
         if ticks >= self.notice_from_ticks {
             self.noticed_ticks = ticks.max(1);
@@ -240,7 +237,6 @@ impl Engine {
     /// Sets all statistics of commands and keys back.
     pub fn reset_stats(&mut self) {
         self.stats.fill(CommandStats::default());
-        self.histograms.fill(None);
         self.errors.clear();
         self.error_replies = 0;
         self.commands_processed = 0;

@@ -50,19 +50,14 @@ pub fn used() -> usize {
     SERVING.load(Relaxed).wrapping_add(OTHERS.load(Relaxed))
 }
 
-/// Bytes that the allocator holds of the system, in use or not.
-pub fn committed() -> usize {
-    let mut committed = 0;
-    let null = std::ptr::null_mut();
-    // SAFETY: what is not wanted may be null, and the one result is written to a live variable.
-    unsafe { mi::mi_process_info(null, null, null, null, null, &raw mut committed, null, null) };
-    committed
-}
-
-/// Gives memory that is not in use back to the system, as far as the calling thread holds it.
-pub fn purge() {
-    // SAFETY: may be called at any time.
-    unsafe { mi::mi_collect(true) }
+/// Gives memory that is not in use back to the system, as far as the calling thread holds it. With `force`, at once and
+/// with all caches. Visits all pages.
+pub fn purge(force: bool) {
+    // SAFETY: both may be called at any time. A thread that has never allocated is not known yet and would do nothing.
+    unsafe {
+        mi::mi_thread_init();
+        mi::mi_collect(force);
+    }
 }
 
 /// The allocator's own account of itself, for people.
@@ -189,6 +184,7 @@ mod tests {
     #[test]
     fn the_allocator_describes_itself() {
         assert!(report().contains("mimalloc") || report().contains("heap"), "{}", report());
-        purge();
+        purge(false);
+        purge(true);
     }
 }

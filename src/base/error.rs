@@ -449,7 +449,7 @@ impl CmdError {
 
     /// LATENCY GRAPH of an event that has not occurred.
     pub fn no_latency_samples(event: &[u8]) -> CmdError {
-        CmdError::new([b"ERR No samples available for event '", event, b"'"].concat())
+        CmdError::new([b"ERR No samples available for event '", shown(event, usize::MAX), b"'"].concat())
     }
 
     /// A sub-command that its container lacks.

@@ -37,6 +37,9 @@ pub const INLINE_BYTES_MAX: usize = 64 * 1024;
 /// Arguments of one request: the largest count a multibulk header may announce (`INT_MAX`, as in Redis).
 pub const ARGUMENTS_MAX: i64 = i32::MAX as i64;
 
+/// Arguments whose list stays allocated for the next request.
+pub const ARGUMENTS_KEPT_MAX: usize = 4_096;
+
 /// Room for arguments reserved on the word of a multibulk header; beyond it the list grows as arguments arrive.
 pub const ARGUMENTS_RESERVE_MAX: usize = 1_024;
 

@@ -52,8 +52,9 @@ pub fn parse_u64(text: &[u8]) -> Option<u64> {
 
 /// Parses an unsigned integer as Redis's `string2ull` does, for stream ids and SCAN cursors: what
 /// [`parse_i64`] takes and is not negative, and else what C's `strtoull` takes as a whole: leading spaces, a
-/// sign (a minus wraps around) and leading zeros are allowed. `None` when it does not fit.
+/// sign (a minus wraps around) and leading zeros are allowed, and a zero byte ends the text. `None` when it does not fit.
 pub fn parse_u64_loose(text: &[u8]) -> Option<u64> {
+    let text = memchr::memchr(0, text).map_or(text, |end| &text[..end]);
     if let Some(value) = parse_i64(text) {
         return u64::try_from(value).ok();
     }
@@ -543,6 +544,8 @@ mod tests {
             (" ", None),
             ("+", None),
             ("5 ", None),
+            ("5\0x", Some(5)),
+            ("\0", None),
         ] {
             assert_eq!(parse_u64_loose(text.as_bytes()), value, "{text:?}");
         }

@@ -3,9 +3,10 @@
 use crate::base::Rand;
 use crate::base::config::Config;
 use crate::base::error::CmdError;
+use crate::base::limits::REPLY_CHUNK_BYTES;
 use crate::base::longdouble::LongDouble;
 use crate::base::num::{parse_f64, parse_i64};
-use crate::base::session::Session;
+use crate::base::session::{Session, SessionFlags};
 use crate::db::keyspace::{EventClass, Keyspace};
 use crate::db::value::{Type, Value, ValueRef};
 use crate::proto::reply::Reply;
@@ -189,6 +190,20 @@ impl<'a> Ctx<'a> {
         let gone = self.ks.take(db, key);
         debug_assert!(gone.is_some_and(|entry| entry.value().is_empty()));
         self.ks.changed(db, key, EventClass::GENERIC, "del", 0);
+    }
+
+    /// Waiting bytes of replies beyond which commands that make up long ones may stop: the client is dropped for
+    /// `client-output-buffer-limit` when they are through, or does not want to hear anything.
+    pub fn reply_bytes_max(&self) -> usize {
+        if self.session.muted() {
+            return 0;
+        }
+        let limits = &self.config.client_output_buffer_limit;
+        let subscribed = self.session.flags.any(SessionFlags::SUBSCRIBED);
+        match if subscribed { limits.pubsub.hard_bytes } else { limits.normal.hard_bytes } {
+            0 => usize::MAX,
+            bytes => (bytes as usize).saturating_add(REPLY_CHUNK_BYTES),
+        }
     }
 
     /// When a list turns into a quicklist.

@@ -21,9 +21,47 @@ pub fn keys_of(command: &Command, args: &[&[u8]]) -> Option<Vec<Key>> {
             continue;
         }
         let Some(begin) = begin(spec, args) else { continue };
-        find(spec, args, begin, &mut keys)?;
+        if find(spec, args, begin, &mut keys).is_none() {
+            return loosely_counted(command, args);
+        }
     }
     Some(keys)
+}
+
+/// The keys of a command that counts them, when the specifications do not fit the line. As in Redis their count may then
+/// be anything that C's `atoi` reads, a destination comes last, and there are no flags.
+fn loosely_counted(command: &Command, args: &[&[u8]]) -> Option<Vec<Key>> {
+    let counted = command.keys.iter().find_map(|spec| match (spec.begin, spec.find) {
+        (Begin::Index(begin), Find::KeyNum { at, first, step: 1 }) => {
+            Some((begin as usize + at as usize, begin as usize + first as usize))
+        }
+        _ => None,
+    });
+    let (at, first) = counted?;
+    let count = usize::try_from(leading_int(args.get(at)?)).ok()?;
+    if count == 0 || first + count > args.len() {
+        return None;
+    }
+    let other = command.keys.iter().find_map(|spec| match (spec.begin, spec.find) {
+        (Begin::Index(begin), Find::Range { .. }) => Some(begin as usize),
+        _ => None,
+    });
+    Some((first..first + count).chain(other).map(|index| (index, KeyFlags::NONE)).collect())
+}
+
+/// The number at the beginning of a text, behind white space; 0 if there is none.
+fn leading_int(text: &[u8]) -> i64 {
+    let blanks = text.iter().take_while(|byte| matches!(byte, b' ' | 9..=13)).count();
+    let text = &text[blanks..];
+    let (negative, digits) = match text {
+        [b'-', rest @ ..] => (true, rest),
+        [b'+', rest @ ..] => (false, rest),
+        _ => (false, text),
+    };
+    let digits = digits.iter().take_while(|byte| byte.is_ascii_digit());
+    let value =
+        digits.fold(0i64, |value, digit| value.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
+    if negative { -value } else { value }
 }
 
 /// Whether the command may touch keys whose names its line does not show.

@@ -376,6 +376,7 @@ fn random_members(ctx: &mut Ctx) -> CmdResult {
     if count == i64::MIN {
         return Err(CmdError::BELOW_NEGATED_MAX);
     }
+    let bytes_max = ctx.reply_bytes_max();
     let Some(set) = read(ctx.ks, db, ctx.args[1])? else {
         ctx.out.array(0);
         return Ok(Outcome::Done);
@@ -386,6 +387,9 @@ fn random_members(ctx: &mut Ctx) -> CmdResult {
         for _ in 0..wanted {
             let member = set.random(ctx.rng).expect("a set in the keyspace has members");
             put_item(&mut ctx.out, member);
+            if ctx.out.pending() > bytes_max {
+                break;
+            }
         }
     } else {
         ctx.out.array(wanted.min(set.len()));

@@ -306,6 +306,12 @@ impl Clients {
         self.to_free.iter().map(|&slot| self.slab[slot].session.id).collect()
     }
 
+    /// Bytes that are kept for coming replies, and those of closed connections, which are freed with the turn.
+    pub fn spare_bytes(&self) -> usize {
+        let closed = self.to_free.iter().map(|&slot| self.slab[slot].mem_size());
+        self.pool.len() * REPLY_CHUNK_BYTES + closed.sum::<usize>()
+    }
+
     /// Frees the connections closed in this turn. Returns how many.
     pub fn free_closed(&mut self, poller: &Poller) -> usize {
         let count = self.to_free.len();

@@ -16,7 +16,7 @@ use memchr::memchr2;
 
 use crate::base::error::ProtoError;
 use crate::base::limits::{
-    ARGUMENTS_MAX, ARGUMENTS_RESERVE_MAX, BIG_ARGUMENT_BYTES, INLINE_BYTES_MAX,
+    ARGUMENTS_KEPT_MAX, ARGUMENTS_MAX, ARGUMENTS_RESERVE_MAX, BIG_ARGUMENT_BYTES, INLINE_BYTES_MAX,
     UNAUTHENTICATED_ARGUMENTS_MAX, UNAUTHENTICATED_BULK_BYTES_MAX,
 };
 use crate::base::num::parse_i64;
@@ -47,11 +47,14 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Forgets all arguments, keeps the memory of the list.
+    /// Forgets all arguments, keeps the memory of the list unless it is large.
     #[inline]
     pub fn clear(&mut self) {
         self.spans.clear();
         self.owned.clear();
+        if self.spans.capacity() > ARGUMENTS_KEPT_MAX {
+            self.spans = Vec::new();
+        }
     }
 
     /// The bytes of one argument; `request` is the buffer from the start of the request.
@@ -419,6 +422,15 @@ mod tests {
         let mut long_line = b"*1\r\n$".to_vec();
         long_line.resize(INLINE_BYTES_MAX + 100, b'1');
         assert_eq!(error(&long_line), Some(ProtoError::BIG_BULK_LINE));
+    }
+
+    #[test]
+    fn a_line_with_a_zero_byte_never_ends() {
+        for input in [&b"GET \0\r\nPING\r\n"[..], b"*1\0\r\n", b"*1\r\n$4\0\r\nPING\r\n", b"*1\r\n\0\r\n"] {
+            assert_eq!(requests(input, 3, OPEN), (vec![], None), "{}", input.escape_ascii());
+        }
+        let long = [b"\0\n".repeat(INLINE_BYTES_MAX / 2), b"ab".to_vec()].concat();
+        assert_eq!(requests(&long, 5_000, OPEN).1, Some(ProtoError::BIG_INLINE));
     }
 
     #[test]

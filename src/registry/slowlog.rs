@@ -67,7 +67,9 @@ impl SlowLog {
 pub fn shorten<'a>(args: impl ExactSizeIterator<Item = (&'a [u8], usize)>) -> Vec<Vec<u8>> {
     let count = args.len();
     let kept = if count > ARGUMENTS_MAX { ARGUMENTS_MAX - 1 } else { count };
-    let mut shown: Vec<Vec<u8>> = args.take(kept).map(shorten_argument).collect();
+    // Not `collect`, which could keep the memory of all the arguments that it comes from.
+    let mut shown = Vec::with_capacity(kept + 1);
+    shown.extend(args.take(kept).map(shorten_argument));
     if kept < count {
         shown.push(format!("... ({} more arguments)", count - kept).into_bytes());
     }

@@ -250,6 +250,7 @@ impl Server {
     /// Ends a pause: whatever waited for that runs now.
     pub(super) fn end_pause(&mut self) {
         self.pause.end();
+        self.engine.ks.keep_expired = false;
         let mut postponed: Vec<ClientId> =
             self.waiting.iter().filter(|(_, waiting)| waiting.postponed).map(|(id, _)| *id).collect();
         postponed.sort_unstable();

@@ -383,6 +383,7 @@ fn client_pause(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), 
     }
     let until = server.engine.ks.now_ms.checked_add(ms).ok_or(CmdError::TIMEOUT_OUT_OF_RANGE)?;
     server.pause.begin(until, all);
+    server.engine.ks.keep_expired = true;
     server.reply(slot).ok();
     Ok(())
 }

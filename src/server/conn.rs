@@ -43,6 +43,11 @@ enum Stop {
     Blocked,
 }
 
+/// Whether an unknown command is the beginning of an HTTP request or of its `Host` line.
+fn is_http(word: &[u8]) -> bool {
+    word.eq_ignore_ascii_case(b"post") || word.eq_ignore_ascii_case(b"host:")
+}
+
 impl Server {
     /// Takes waiting connections in, up to the budget of a turn.
     pub(super) fn accept(&mut self, index: usize) {
@@ -262,7 +267,7 @@ impl Server {
     /// Lays the arguments of a request out as slices and runs it.
     #[inline]
     fn run_request(&mut self, slot: usize, request: &[u8], arguments: &mut Arguments) {
-        let adopted = self.adopt(request, arguments);
+        let adopted = self.adopt(slot, request, arguments);
         let adopts = adopted.is_some();
         if let Some(value) = &adopted {
             self.adopted_start.set(value);
@@ -284,10 +289,10 @@ impl Server {
         }
     }
 
-    /// Takes the allocation of a big last argument out, if the command stores it. Not while there are monitors: they want
-    /// to see all of it afterwards.
+    /// Takes the allocation of a big last argument out, if the command stores it. Not if the command may be queued or
+    /// postponed first, nor while there are monitors: they want to see all of it afterwards.
     #[inline]
-    fn adopt(&self, request: &[u8], arguments: &mut Arguments) -> Option<Vec<u8>> {
+    fn adopt(&self, slot: usize, request: &[u8], arguments: &mut Arguments) -> Option<Vec<u8>> {
         let Some(&Span::Owned(last)) = arguments.spans.last() else { return None };
         if !matches!(arguments.spans[0], Span::Buffer { .. }) {
             return None; // An inline request: all of its words are owned, and short.
@@ -295,7 +300,8 @@ impl Server {
         let name = arguments.bytes(request, arguments.spans[0]);
         let command = self.engine.registry.get(self.engine.registry.find(name)?);
         let adopts = command.flags.any(Flags::ADOPTS_VALUE) && command.fits(arguments.spans.len());
-        let wanted = adopts && self.monitors.is_empty();
+        let at_once = !self.pause.active() && !self.clients.get(slot).session.flags.any(SPECIAL_STATES);
+        let wanted = adopts && at_once && self.monitors.is_empty();
         wanted.then(|| std::mem::take(&mut arguments.owned[last as usize]))
     }
 
@@ -305,6 +311,7 @@ impl Server {
     pub(super) fn execute(&mut self, slot: usize, args: &[&[u8]], adopted: Option<Vec<u8>>) {
         let index = match self.engine.registry.resolve(args) {
             Ok(index) => index,
+            Err(_) if is_http(args[0]) => return self.drop_http_client(slot),
             Err(error) => return self.refuse(slot, None, &error),
         };
         let command = self.engine.registry.get(index);
@@ -330,6 +337,16 @@ impl Server {
             self.serve_blocked();
         }
         self.after_command(slot);
+    }
+
+    /// A web browser that was made to send its request here must get no further than its headers, which would come before
+    /// commands in its body.
+    #[cold]
+    fn drop_http_client(&mut self, slot: usize) {
+        let peer = super::client::address(self, self.clients.get(slot), self.clients.get(slot).addresses.0);
+        self.log
+            .warning(&format!("Closing the connection from {peer}: it speaks HTTP, which may be an attack"));
+        self.clients.close(slot);
     }
 
     /// Gates that only clients in a special state have to pass.

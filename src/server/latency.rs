@@ -179,10 +179,11 @@ fn latency_histogram(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result
     let shown: Vec<_> = wanted
         .into_iter()
         .filter_map(|index| {
-            server.engine.histograms[index as usize].as_ref().map(|histogram| (index, histogram))
+            server.engine.stats[index as usize].histogram.as_ref().map(|histogram| (index, histogram))
         })
         .map(|(index, histogram)| {
-            (registry.get(index).full_name.clone(), histogram.total(), histogram.cumulative())
+            let levels = histogram.levels(|ticks| server.engine.nanoseconds(ticks));
+            (registry.get(index).full_name.clone(), histogram.total(), levels)
         })
         .collect();
     let mut out = server.reply(slot);

@@ -1,7 +1,7 @@
 //! Logging in and out, and agreeing on a protocol: AUTH, HELLO, RESET, QUIT.
 
 use crate::acl::DEFAULT_USER;
-use crate::base::error::CmdError;
+use crate::base::error::{CmdError, shown};
 use crate::base::num::parse_i64;
 use crate::base::session::SessionFlags;
 use crate::cmd::spec::{Acl, CommandSpec, Deprecated, Flags, Group};
@@ -121,12 +121,13 @@ fn hello_options<'a>(args: &[&'a [u8]]) -> Result<HelloOptions<'a>, CmdError> {
                 rest
             }
             [name, rest @ ..] if word.eq_ignore_ascii_case(b"SETNAME") => {
+                valid_name(name)?;
                 options.name = Some(name);
                 rest
             }
             _ => {
                 let mut text = b"ERR Syntax error in HELLO option '".to_vec();
-                text.extend_from_slice(word);
+                text.extend_from_slice(shown(word, usize::MAX));
                 text.push(b'\'');
                 return Err(CmdError::new(text));
             }
@@ -144,9 +145,6 @@ fn hello(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdErro
         },
     };
     let options = hello_options(args.get(2..).unwrap_or_default())?;
-    if let Some(name) = options.name {
-        valid_name(name)?;
-    }
     if let Some((user, password)) = options.login {
         server.log_in(slot, user, password, args[0])?;
     }

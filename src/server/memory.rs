@@ -110,7 +110,7 @@ struct Overview {
     startup: usize,
     /// Resident in the process, as the kernel counts.
     resident: usize,
-    /// What the allocator holds, in use or not.
+    /// The part of it that the allocator holds, in use or not: what is not the program itself.
     active: usize,
     clients: usize,
     /// For each database with keys: number, key table, index of expiries.
@@ -136,13 +136,14 @@ impl Overview {
         let ks = &server.engine.ks;
         let all = (0..ks.count()).map(|db| (db, ks.db(db)));
         let in_use = all.filter(|(_, db)| !db.is_empty());
-        let (used, resident) = (alloc::used(), resident_bytes());
+        let (used, (resident, active)) = (alloc::used(), resident_bytes());
         Overview {
             used,
             peak: server.reclaim.peak_bytes(),
             startup: server.reclaim.startup_bytes,
             resident,
-            active: alloc::committed().clamp(used.min(resident), resident.max(used)),
+            // Memory that was never written to is in use, but not resident.
+            active: active.max(used),
             clients: server.clients.iter().map(|(_, client)| client.mem_size()).sum(),
             tables: in_use
                 .clone()
@@ -179,7 +180,7 @@ impl Overview {
         Waste::of(self.active, self.used)
     }
 
-    /// What is resident beyond what the allocator holds.
+    /// What is resident beyond what the allocator holds: the program itself, most of all.
     fn outside_allocator(&self) -> Waste {
         Waste::of(self.resident, self.active)
     }
@@ -190,12 +191,13 @@ impl Overview {
     }
 }
 
-/// Resident memory of the process in bytes, as the kernel counts it.
-fn resident_bytes() -> usize {
-    let pages = std::fs::read_to_string("/proc/self/statm")
-        .ok()
-        .and_then(|text| text.split(' ').nth(1).and_then(|pages| pages.parse::<usize>().ok()));
-    pages.unwrap_or(0) * rustix::param::page_size()
+/// Resident memory of the process in bytes, as the kernel counts it, and the part of it that no file stands behind.
+fn resident_bytes() -> (usize, usize) {
+    let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let mut pages = text.split(' ').skip(1).map(|pages| pages.parse::<usize>().unwrap_or(0));
+    let (resident, of_files) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
+    let page = rustix::param::page_size();
+    (resident * page, resident.saturating_sub(of_files) * page)
 }
 
 /// Memory of the machine in bytes.
@@ -206,7 +208,9 @@ fn system_bytes() -> u64 {
 
 /// INFO's section.
 pub(super) fn section(server: &Server, text: &mut String) {
-    let view = Overview::of(server);
+    let mut view = Overview::of(server);
+    // The text itself is no news.
+    view.used = view.used.saturating_sub(text.capacity());
     used_fields(&view, text);
     let mut field = |name: &str, value: &dyn std::fmt::Display| {
         // Writing into a String cannot fail, here and below.
@@ -214,7 +218,7 @@ pub(super) fn section(server: &Server, text: &mut String) {
     };
     field("allocator_allocated", &view.used);
     field("allocator_active", &view.active);
-    field("allocator_resident", &view.resident);
+    field("allocator_resident", &view.active);
     field("allocator_muzzy", &0);
     field("total_system_memory", &system_bytes());
     field("total_system_memory_human", &format_human_bytes(system_bytes()));
@@ -238,8 +242,8 @@ pub(super) fn section(server: &Server, text: &mut String) {
     field("maxmemory_policy", &server.engine.config.maxmemory_policy.name());
     for (name, waste) in [
         ("allocator_frag", view.inside_allocator()),
-        ("allocator_rss", view.outside_allocator()),
-        ("rss_overhead", Waste::of(1, 1)),
+        ("allocator_rss", Waste::of(view.active, view.active)),
+        ("rss_overhead", view.outside_allocator()),
         ("mem_fragmentation", view.total()),
     ] {
         field(&format!("{name}_ratio"), &format_args!("{:.2}", waste.ratio));
@@ -343,14 +347,14 @@ fn stats_behind_databases(view: &Overview) -> Vec<(&'static str, Figure)> {
         ("peak.percentage", Figure::Real(view.peak_percent())),
         ("allocator.allocated", int(view.used)),
         ("allocator.active", int(view.active)),
-        ("allocator.resident", int(view.resident)),
+        ("allocator.resident", int(view.active)),
         ("allocator.muzzy", int(0)),
         ("allocator-fragmentation.ratio", Figure::Real(inside.ratio)),
         ("allocator-fragmentation.bytes", Figure::Int(inside.bytes)),
-        ("allocator-rss.ratio", Figure::Real(outside.ratio)),
-        ("allocator-rss.bytes", Figure::Int(outside.bytes)),
-        ("rss-overhead.ratio", Figure::Real(1.0)),
-        ("rss-overhead.bytes", Figure::Int(0)),
+        ("allocator-rss.ratio", Figure::Real(1.0)),
+        ("allocator-rss.bytes", Figure::Int(0)),
+        ("rss-overhead.ratio", Figure::Real(outside.ratio)),
+        ("rss-overhead.bytes", Figure::Int(outside.bytes)),
         ("fragmentation", Figure::Real(total.ratio)),
         ("fragmentation.bytes", Figure::Int(total.bytes)),
     ]
@@ -380,7 +384,7 @@ fn memory_usage(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), 
 }
 
 fn memory_purge(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
-    alloc::purge();
+    alloc::purge(true);
     server.reply(slot).ok();
     Ok(())
 }
@@ -425,12 +429,13 @@ fn diagnosis(view: &Overview, clients: usize) -> String {
     if wasteful(&view.inside_allocator(), 1.1) {
         say(
             "Fragmentation: the allocator holds more than 1.1 times the memory that is in use, in pages that are only \
-             partly filled.",
+             partly filled. MEMORY PURGE gives back those that are empty.",
         );
     }
     if wasteful(&view.outside_allocator(), 1.1) {
         say(
-            "Unused pages: more than 1.1 times what the allocator needs is resident. MEMORY PURGE gives it back.",
+            "Other memory: more than 1.1 times what the allocator holds is resident; the rest belongs to the program \
+             itself.",
         );
     }
     if view.clients / clients.max(1) > DOCTOR_CLIENT_BYTES {
@@ -477,7 +482,7 @@ mod tests {
             (view(90 * MB, 200 * MB, 92 * MB, 93 * MB, 0), "Peak memory"),
             (view(90 * MB, 91 * MB, 92 * MB, 190 * MB, 0), "Resident memory"),
             (view(90 * MB, 91 * MB, 120 * MB, 121 * MB, 0), "Fragmentation"),
-            (view(90 * MB, 91 * MB, 92 * MB, 120 * MB, 0), "Unused pages"),
+            (view(90 * MB, 91 * MB, 92 * MB, 120 * MB, 0), "Other memory"),
             (view(90 * MB, 91 * MB, 92 * MB, 93 * MB, MB), "Client buffers"),
         ] {
             let report = diagnosis(&view, 2);

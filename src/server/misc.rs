@@ -174,7 +174,12 @@ fn module_help(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdE
 fn lolwut(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
     let sizes = match &args[1..] {
         [word, version, sizes @ ..] if word.eq_ignore_ascii_case(b"version") => {
-            parse_i64(version).ok_or(CmdError::NOT_INTEGER)?;
+            // Only the pictures of these versions have sizes; what follows is not looked at.
+            let sizes = match parse_i64(version).ok_or(CmdError::NOT_INTEGER)? {
+                5 => &sizes[..sizes.len().min(3)],
+                6 => &sizes[..sizes.len().min(2)],
+                _ => &[],
+            };
             sizes
                 .iter()
                 .map(|size| parse_i64(size).ok_or(CmdError::NOT_INTEGER))

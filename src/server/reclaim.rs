@@ -29,6 +29,8 @@ const TENACITY_GROWTH: f64 = 1.15;
 const TENACITY_MAX: i64 = 100;
 /// How long to sleep at once while waiting for the other thread to free memory.
 const NAP_MAX_US: u64 = 1_000;
+/// Memory is given back to the system when at least so much, and half of what was in use, has been freed.
+const GIVE_BACK_BYTES_MIN: usize = 16 << 20;
 
 /// What goes with keeping memory within bounds.
 pub(super) struct Reclaim {
@@ -43,6 +45,8 @@ pub(super) struct Reclaim {
     pub evicted_clients: u64,
     /// The thread that frees large things.
     pub reaper: Reaper,
+    /// The most bytes in use since memory was last given back to the system.
+    held_bytes: usize,
     peak_bytes: usize,
     /// Bytes in use when the server had started.
     pub startup_bytes: usize,
@@ -59,6 +63,7 @@ impl Reclaim {
             exceeded_us: 0,
             evicted_clients: 0,
             reaper: Reaper::default(),
+            held_bytes: bytes,
             peak_bytes: bytes,
             startup_bytes: bytes,
         }
@@ -102,10 +107,17 @@ struct Shared {
     freed: AtomicUsize,
 }
 
+/// What the reaper is to do.
+enum Job {
+    Free(Rubbish),
+    /// Give pages that are not in use back to the system.
+    Purge,
+}
+
 /// Hands large things to a thread that frees them. The thread begins with the first of them.
 #[derive(Default)]
 pub(super) struct Reaper {
-    to: Option<mpsc::Sender<Rubbish>>,
+    to: Option<mpsc::Sender<Job>>,
     shared: Arc<Shared>,
 }
 
@@ -120,37 +132,46 @@ impl Reaper {
         self.shared.freed.load(Relaxed)
     }
 
-    fn send(&mut self, rubbish: Vec<Rubbish>) {
-        if rubbish.is_empty() {
-            return;
+    /// Frees these things, sooner or later.
+    fn free(&mut self, rubbish: Vec<Rubbish>) {
+        for one in rubbish {
+            self.shared.pending.fetch_add(one.objects(), Relaxed);
+            self.send(Job::Free(one));
         }
+    }
+
+    fn send(&mut self, job: Job) {
         if self.to.is_none() {
             self.to = self.start();
         }
-        for one in rubbish {
-            self.shared.pending.fetch_add(one.objects(), Relaxed);
-            match &self.to {
-                // A thread that ended, which it does not, would have its share dropped here.
-                Some(to) => drop(to.send(one)),
-                None => free(one, &self.shared),
-            }
+        match &self.to {
+            // A thread that ended, which it does not, would have its share dropped here.
+            Some(to) => drop(to.send(job)),
+            None => job.run(&self.shared),
         }
     }
 
-    /// Without a thread, things are freed on the spot.
-    fn start(&self) -> Option<mpsc::Sender<Rubbish>> {
-        let (to, from) = mpsc::channel();
+    /// Without a thread, things are done on the spot.
+    fn start(&self) -> Option<mpsc::Sender<Job>> {
+        let (to, from) = mpsc::channel::<Job>();
         let shared = Arc::clone(&self.shared);
         let thread = thread::Builder::new().name("lazy-free".to_owned());
-        thread.spawn(move || from.into_iter().for_each(|one| free(one, &shared))).ok().map(|_| to)
+        thread.spawn(move || from.into_iter().for_each(|job| job.run(&shared))).ok().map(|_| to)
     }
 }
 
-fn free(rubbish: Rubbish, shared: &Shared) {
-    let objects = rubbish.objects();
-    drop(rubbish);
-    shared.pending.fetch_sub(objects, Relaxed);
-    shared.freed.fetch_add(objects, Relaxed);
+impl Job {
+    fn run(self, shared: &Shared) {
+        match self {
+            Job::Free(rubbish) => {
+                let objects = rubbish.objects();
+                drop(rubbish);
+                shared.pending.fetch_sub(objects, Relaxed);
+                shared.freed.fetch_add(objects, Relaxed);
+            }
+            Job::Purge => alloc::purge(true),
+        }
+    }
 }
 
 /// How long eviction may take before a command.
@@ -190,9 +211,9 @@ impl Server {
         }
     }
 
-    /// Memory in use that does not count against `maxmemory`, since it grows by evicting.
+    /// Memory in use that does not count against `maxmemory`: what is about to be freed, or at hand to be used again.
     pub(super) fn uncounted_bytes(&self) -> usize {
-        0
+        self.clients.spare_bytes()
     }
 
     /// Bytes in use beyond `maxmemory`.
@@ -246,6 +267,8 @@ impl Server {
     /// Evicts keys until memory is within the limit or the time for it is over, and tells whoever wants to know.
     pub(super) fn make_room(&mut self) -> Room {
         self.reclaim.unfinished = false;
+        // Clients who take too much go before keys do.
+        self.evict_clients();
         let excess = self.excess_bytes();
         // While everything is paused, keys must not go either.
         if excess == 0 || self.pause.active() {
@@ -258,7 +281,7 @@ impl Server {
         let (clock, start_us) = (&self.clock, self.clock.mono_us());
         let (ks, rng) = (&mut self.engine.ks, &mut self.engine.rng);
         let mut room = evictor.make_room(ks, rng, excess, &alloc::used, &mut |ks| {
-            reaper.send(ks.trash.take());
+            reaper.free(ks.trash.take());
             clock.mono_us() - start_us > limit_us
         });
         self.send_trash();
@@ -304,12 +327,27 @@ impl Server {
         if self.excess_bytes() == 0 {
             self.reclaim.note_exceeded(false, self.clock.mono_us());
         }
+        self.give_back_memory();
+    }
+
+    /// Gives pages back to the system after much has been freed. Each thread looks after the pages that it has allocated
+    /// from, even if others have freed what was in them, so this one has to leave the empty ones to all first. That
+    /// takes some microseconds for a megabyte. The system call takes longer and is for the other thread.
+    fn give_back_memory(&mut self) {
+        let used = alloc::used();
+        self.reclaim.held_bytes = self.reclaim.held_bytes.max(used);
+        let freed = self.reclaim.held_bytes - used;
+        if freed > GIVE_BACK_BYTES_MIN.max(used) && self.reclaim.reaper.pending() == 0 {
+            self.reclaim.held_bytes = used;
+            alloc::purge(false);
+            self.reclaim.reaper.send(Job::Purge);
+        }
     }
 
     #[inline]
     fn send_trash(&mut self) {
         if !self.engine.ks.trash.is_empty() {
-            self.reclaim.reaper.send(self.engine.ks.trash.take());
+            self.reclaim.reaper.free(self.engine.ks.trash.take());
         }
     }
 }
@@ -337,7 +375,7 @@ mod tests {
                 ks.set(0, format!("key{i}").as_bytes(), Value::Int(i), false);
             }
             ks.flush(None, true);
-            reaper.send(ks.trash.take());
+            reaper.free(ks.trash.take());
             while reaper.pending() > 0 {
                 thread::yield_now();
             }

@@ -71,8 +71,8 @@ impl Thin {
 
     /// Allocates and writes the header. The payload is as `allocate` left it: the caller must initialise it before
     /// anyone sees the value.
+    // SAFETY: of the function type; only the two allocation functions of `std::alloc` are passed.
     fn alloc_with(len: usize, allocate: unsafe fn(Layout) -> *mut u8) -> Self {
-        // SAFETY (of the function type): only the two allocation functions of `std::alloc` are passed.
         let layout = layout(len);
         // SAFETY: the layout has a non-zero size, for it includes the header.
         let raw = unsafe { allocate(layout) };

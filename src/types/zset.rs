@@ -307,19 +307,7 @@ impl ZSet {
     pub fn ranks_by_lex(&self, range: &LexRange<'_>) -> Range<usize> {
         match &self.repr {
             Repr::Ranked(set) => set.ranks_by_lex(range),
-            Repr::Pack(pack) if pack.may_reach_into(range) => {
-                pack.ranks_where(|member, _| range.reaches_min(member), |member, _| range.within_max(member))
-            }
-            Repr::Pack(_) => 0..0,
-        }
-    }
-
-    /// The same, searched from the large end. With equal scores that makes no difference.
-    fn ranks_by_lex_reversed(&self, range: &LexRange<'_>) -> Range<usize> {
-        match &self.repr {
-            Repr::Ranked(set) => set.ranks_by_lex(range),
-            Repr::Pack(pack) if pack.may_reach_into(range) => pack.ranks_by_lex_reversed(range),
-            Repr::Pack(_) => 0..0,
+            Repr::Pack(pack) => pack.lex_window(range, false, 0),
         }
     }
 
@@ -374,8 +362,11 @@ impl ZSet {
         offset: usize,
         limit: usize,
     ) -> RangeIter<'_> {
-        let ranks = if reverse { self.ranks_by_lex_reversed(range) } else { self.ranks_by_lex(range) };
-        self.range(window(ranks, reverse, offset, limit), reverse)
+        let ranks = match &self.repr {
+            Repr::Ranked(set) => window(set.ranks_by_lex(range), reverse, offset, limit),
+            Repr::Pack(pack) => window(pack.lex_window(range, reverse, offset), reverse, 0, limit),
+        };
+        self.range(ranks, reverse)
     }
 
     /// All members, rising.
@@ -751,33 +742,40 @@ impl PackSet {
 
     /// Whether a search for `range` may find anything: it looks at the ends of the set first.
     fn may_reach_into(&self, range: &LexRange<'_>) -> bool {
-        let (Some(first), Some(last)) = (self.walk(0, 1, false).next(), self.walk_back().next()) else {
+        let last = self.len().saturating_sub(1);
+        let (Some(first), Some(last)) = (self.walk(0, 1, false).next(), self.walk(last, 1, true).next())
+        else {
             return false;
         };
         range.reaches_min(last.0.bytes(&mut itoa::Buffer::new()))
             && range.within_max(first.0.bytes(&mut itoa::Buffer::new()))
     }
 
-    /// The ranks from the last entry that is not above `range` down to the first that is below it.
-    fn ranks_by_lex_reversed(&self, range: &LexRange<'_>) -> Range<usize> {
-        let mut end = 0;
-        for (skipped, (member, _)) in self.walk_back().enumerate() {
+    /// What is in `range` behind its first `skip` entries, its last ones if `reverse`. With unequal scores that is what
+    /// Redis's search gives: it goes from one end to the first entry that is not outside at that end, skips without
+    /// looking, and takes what follows up to the first entry that is outside at the other end.
+    fn lex_window(&self, range: &LexRange<'_>, reverse: bool, skip: usize) -> Range<usize> {
+        if !self.may_reach_into(range) {
+            return 0..0;
+        }
+        let (len, first) = (self.len(), if reverse { self.len() - 1 } else { 0 });
+        // Of each entry, whether the range may begin and whether it goes on there.
+        let mut marks = self.walk(first, len, reverse).map(|(member, _)| {
             let mut buf = itoa::Buffer::new();
             let member = member.bytes(&mut buf);
-            let above = self.len() - skipped;
-            if end == 0 && range.within_max(member) {
-                end = above;
-            }
-            if end > 0 && !range.reaches_min(member) {
-                return above..end;
-            }
-        }
-        0..end
-    }
-
-    /// Walks all entries, falling.
-    fn walk_back(&self) -> PackWalk<'_> {
-        self.walk(self.len().saturating_sub(1), self.len(), true)
+            let (above_min, below_max) = (range.reaches_min(member), range.within_max(member));
+            if reverse { (below_max, above_min) } else { (above_min, below_max) }
+        });
+        let Some((at, (_, true))) = marks.by_ref().enumerate().find(|(_, (begins, _))| *begins) else {
+            return 0..0;
+        };
+        let goes_on = |&(_, goes_on): &(bool, bool)| goes_on;
+        let count = match skip.checked_sub(1) {
+            None => 1 + marks.take_while(goes_on).count(),
+            Some(skip) => marks.skip(skip).take_while(goes_on).count(),
+        };
+        let start = at.saturating_add(skip).min(len - count);
+        if reverse { len - start - count..len - start } else { start..start + count }
     }
 
     /// Walks `count` entries from `rank` on.

@@ -143,3 +143,16 @@ fn random_searches_match_a_look_at_every_place() {
         }
     }
 }
+
+/// Without a wish for order, and among places at the same distance, that of the cells: the middle one, those north, south,
+/// east and west of it, then the corners; inside a cell by score.
+#[test]
+fn places_come_in_the_order_of_the_search() {
+    let mut space = Space::new();
+    space.script(
+        "GEOADD g 0.1 0.1 z 0.1 0.1 a -0.1 -0.1 sw 0.1 -0.1 se -0.1 0.1 nw => :5
+         GEORADIUS g 0.1 0.1 100 km => *5 $1 a $1 z $2 se $2 nw $2 sw
+         GEORADIUS g 0.1 0.1 1 km ASC => *2 $1 a $1 z
+         GEORADIUS g 0.1 0.1 1 km DESC => *2 $1 a $1 z",
+    );
+}

@@ -79,6 +79,7 @@ fn random_fields(ctx: &mut Ctx) -> CmdResult {
     if with_values && count.unsigned_abs() > i64::MAX as u64 / 2 {
         return Err(CmdError::OUT_OF_RANGE);
     }
+    let bytes_max = ctx.reply_bytes_max();
     let Some(hash) = read_swept(ctx.ks, db, ctx.args[1])? else {
         ctx.out.array(0);
         return Ok(Outcome::Done);
@@ -95,14 +96,19 @@ fn random_fields(ctx: &mut Ctx) -> CmdResult {
         if with_values {
             put_item(out, value);
         }
+        out.pending()
     };
     if count >= 0 {
-        hash.sample_distinct(ctx.rng, replied, put);
+        hash.sample_distinct(ctx.rng, replied, |field, value| {
+            put(field, value);
+        });
         return Ok(Outcome::Done);
     }
     for _ in 0..wanted {
         let (field, value) = hash.random(ctx.rng).expect("a hash in the keyspace has fields");
-        put(field, value);
+        if put(field, value) > bytes_max {
+            break;
+        }
     }
     Ok(Outcome::Done)
 }

@@ -70,12 +70,16 @@ fn fits(pattern: Option<&[u8]>, key: &[u8]) -> bool {
 
 fn keys(ctx: &mut Ctx) -> CmdResult {
     let (pattern, now, db) = (pattern(ctx.args[1]), ctx.now_ms(), ctx.db());
+    let bytes_max = ctx.reply_bytes_max();
     let reply = ctx.out.deferred();
     let mut found = 0;
     for entry in ctx.ks.db(db).iter() {
         if fits(pattern, entry.key()) && !entry.is_expired(now) {
             ctx.out.bulk(entry.key());
             found += 1;
+            if ctx.out.pending() > bytes_max {
+                break;
+            }
         }
     }
     ctx.out.end_array(reply, found);

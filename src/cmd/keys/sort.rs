@@ -292,22 +292,30 @@ impl Rows {
     }
 
     /// Sorts as far as the wanted rows reach. Equal numbers go by the elements, so that the result is always the same.
-    fn sort(&mut self, descending: bool) {
+    /// What is only replied is compared like C strings, as `strcoll` does it: up to a zero byte. Equal texts stay in order.
+    fn sort(&mut self, descending: bool, stores: bool) {
         let mut rows = std::mem::take(&mut self.rows);
         let text = |span: Span| self.bytes(span);
+        let collated = |span: Span| {
+            let text = self.bytes(span);
+            let end = if stores { None } else { memchr::memchr(0, text) };
+            end.map_or(text, |end| &text[..end])
+        };
         let compare = |a: &Row, b: &Row| {
             let order = match (a.weight, b.weight) {
                 (Weight::Number(x), Weight::Number(y)) => x
                     .partial_cmp(&y)
                     .unwrap_or(Ordering::Equal)
                     .then_with(|| text(a.element).cmp(text(b.element))),
-                (Weight::Text(x), Weight::Text(y)) => text(x).cmp(text(y)),
+                (Weight::Text(x), Weight::Text(y)) => collated(x).cmp(collated(y)),
                 (Weight::Missing, Weight::Missing) => Ordering::Equal,
                 (Weight::Missing, _) => Ordering::Less,
                 (_, Weight::Missing) => Ordering::Greater,
                 _ => Ordering::Equal,
             };
-            if descending { order.reverse() } else { order }
+            let order = if descending { order.reverse() } else { order };
+            // The texts of the elements stand in their order.
+            order.then_with(|| a.element.start.cmp(&b.element.start))
         };
         let end = self.wanted.end;
         if end < rows.len() && end > 0 {
@@ -343,14 +351,15 @@ impl Rows {
     }
 }
 
-/// The number that C's `strtod` reads, which must be all there is up to a zero byte. Nothing at all reads as 0.
+/// The number that C's `strtod` reads, which must be all there is up to a zero byte. Nothing at all reads as 0. A number so
+/// small that digits are lost is out of its range.
 fn number(text: &[u8]) -> Result<f64, CmdError> {
     let text = memchr::memchr(0, text).map_or(text, |end| &text[..end]);
     if text.is_empty() {
         return Ok(0.0);
     }
     let blanks = text.iter().take_while(|byte| matches!(byte, b' ' | 9..=13)).count();
-    parse_f64(&text[blanks..]).ok_or(CmdError::SORT_NOT_FLOAT)
+    parse_f64(&text[blanks..]).filter(|value| !value.is_subnormal()).ok_or(CmdError::SORT_NOT_FLOAT)
 }
 
 fn sort(ctx: &mut Ctx) -> CmdResult {
@@ -366,7 +375,7 @@ fn run(ctx: &mut Ctx, may_store: bool) -> CmdResult {
     let mut rows = Rows::load(ctx, &mut options)?;
     if !options.unsorted {
         rows.weigh(ctx, &options)?;
-        rows.sort(options.descending);
+        rows.sort(options.descending, options.store.is_some());
     }
     let results = rows.wanted.len() * options.gets.len().max(1);
     if let Some(destination) = options.store {
@@ -490,7 +499,7 @@ mod tests {
         for (text, want) in ok {
             assert_eq!(number(text), Ok(want), "{}", text.escape_ascii());
         }
-        for text in [&b" "[..], b"7 ", b"nan", b"1e999", b"x"] {
+        for text in [&b" "[..], b"7 ", b"nan", b"1e999", b"x", b"5e-324", b"-1e-310"] {
             assert_eq!(number(text), Err(CmdError::SORT_NOT_FLOAT), "{}", text.escape_ascii());
         }
     }
@@ -548,6 +557,25 @@ mod tests {
              SORT s BY nosort DESC STORE to => :3",
         );
         assert_eq!(stored(&mut space, "to"), "3 2 1");
+    }
+
+    #[test]
+    fn texts_are_compared_up_to_a_zero_byte_unless_stored() {
+        let mut space = Space::new();
+        list(&mut space, "l", &["a\0b", "a", "a\0a"]);
+        space.script(
+            "SORT l ALPHA => *3 $3 a\0b $1 a $3 a\0a
+             SORT l ALPHA DESC LIMIT 0 2 => *2 $3 a\0b $1 a
+             SORT l ALPHA STORE to => :3",
+        );
+        assert_eq!(stored(&mut space, "to"), "a a\0a a\0b");
+    }
+
+    #[test]
+    fn a_sorted_set_is_a_skiplist_afterwards() {
+        let mut space = Space::new();
+        zset(&mut space, "z", &["2", "1"]);
+        space.script("SORT_RO z => *2 $1 1 $1 2\nOBJECT ENCODING z => $8 skiplist");
     }
 
     #[test]

@@ -245,7 +245,7 @@ fn random_members(ctx: &mut Ctx) -> CmdResult {
     if with_scores && count.unsigned_abs() > i64::MAX as u64 / 2 {
         return Err(CmdError::OUT_OF_RANGE);
     }
-    let db = ctx.db();
+    let (db, bytes_max) = (ctx.db(), ctx.reply_bytes_max());
     let Some(zset) = zsets::read(ctx.ks, db, ctx.args[1])? else {
         ctx.out.array(0);
         return Ok(Outcome::Done);
@@ -258,16 +258,24 @@ fn random_members(ctx: &mut Ctx) -> CmdResult {
         out.array(replied)
     }
     let mut put = |member: Item<'_>, score| {
-        if with_scores { zsets::put_scored(out, member, score) } else { zsets::put_member(out, member) }
+        if with_scores {
+            zsets::put_scored(out, member, score)
+        } else {
+            zsets::put_member(out, member)
+        }
+        out.pending()
     };
     if count < 0 {
         for _ in 0..wanted {
-            if let Some((member, score)) = zset.random(ctx.rng) {
-                put(member, score);
+            let (member, score) = zset.random(ctx.rng).expect("a sorted set in the keyspace has members");
+            if put(member, score) > bytes_max {
+                break;
             }
         }
     } else {
-        zset.random_distinct(ctx.rng, replied, put);
+        zset.random_distinct(ctx.rng, replied, |member, score| {
+            put(member, score);
+        });
     }
     Ok(Outcome::Done)
 }

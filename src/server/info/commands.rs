@@ -39,11 +39,11 @@ pub(super) fn latency_stats(server: &Server, text: &mut String) {
         return;
     }
     for (index, command) in server.engine.registry.iter() {
-        let Some(histogram) = &server.engine.histograms[index as usize] else { continue };
+        let Some(histogram) = &server.engine.stats[index as usize].histogram else { continue };
         let _ = write!(text, "latency_percentiles_usec_{}:", command.full_name);
         for (at, percent) in config.latency_tracking_info_percentiles.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
-            let us = histogram.percentile_ns(*percent) as f64 / 1_000.0;
+            let us = server.engine.nanoseconds(histogram.percentile(*percent)) as f64 / 1_000.0;
             let _ = write!(text, "{comma}p{percent}={us:.3}");
         }
         text.push_str("\r\n");

@@ -350,3 +350,44 @@ fn loaded_listpacks_are_checked() {
         assert!(load(bad, 128).is_none(), "{bad:?}");
     }
 }
+
+/// What Redis 7.0 answers: it searches a listpack from one end and does not expect unequal scores.
+#[test]
+fn a_range_by_member_over_unequal_scores_is_redis_s_search() {
+    let mut set = ZSet::new(SEED);
+    for (member, score) in [("b", 1.0), ("e", 1.0), ("c", 2.0), ("a", 3.0), ("d", 10.0)] {
+        set.set(member.as_bytes(), score, &limits(128));
+    }
+    let texts = |min: &str, max: &str, reverse, offset, limit| {
+        let range = LexRange::parse(min.as_bytes(), max.as_bytes()).expect("well-formed");
+        let walk = set.range_by_lex(&range, reverse, offset, limit);
+        let found: Vec<_> = walk.map(|(m, _)| String::from_utf8(m.to_vec()).expect("ASCII")).collect();
+        found.join(" ")
+    };
+    let all = usize::MAX;
+    assert_eq!(texts("(a", "[c", false, 0, all), "b");
+    assert_eq!(texts("[c", "[c", false, 0, all), "");
+    assert_eq!(texts("(a", "[c", false, 2, all), "c a", "the skipped ones are not looked at");
+    assert_eq!(texts("-", "+", false, 1, 2), "e c");
+    assert_eq!(texts("(a", "[b", false, 4, 9), "");
+    assert_eq!(texts("(a", "[b", false, all, all), "");
+    assert_eq!(texts("[b", "[c", true, 0, all), "");
+    assert_eq!(texts("[b", "[e", true, 0, all), "d");
+    assert_eq!(texts("[e", "+", false, 0, all), "", "the last member is below the range");
+    let range = LexRange::parse(b"[b", b"[c").expect("well-formed");
+    assert_eq!(set.ranks_by_lex(&range), 0..1);
+}
+
+#[test]
+fn an_expected_number_of_members_decides_the_encoding() {
+    let mut set = ZSet::new(SEED);
+    set.set(b"a", 1.0, &limits(4));
+    set.expect(4, &limits(4));
+    assert_eq!(set.encoding(), "listpack");
+    set.expect(5, &limits(4));
+    assert_eq!((set.encoding(), listed(&set)), ("skiplist", vec![(b"a".to_vec(), 1.0)]));
+    let mut set = ZSet::new(SEED);
+    set.set(b"a", 1.0, &limits(4));
+    set.make_skiplist();
+    assert_eq!((set.encoding(), set.len()), ("skiplist", 1));
+}
