@@ -292,7 +292,7 @@ impl Server {
     }
 
     fn wait(&self) -> Duration {
-        if self.clients.any_work() || !self.accept_more.is_empty() || self.stopping || self.has_to_evict() {
+        if self.clients.any_work() || !self.accept_more.is_empty() || self.stopping || self.has_to_reclaim() {
             return Duration::ZERO;
         }
         let cron = self.cron.wait(self.clock.mono_us());

@@ -36,9 +36,6 @@ const ALIGN: usize = 8;
 /// Longest string stored inside the key's allocation.
 const EMBEDDED_BYTES_MAX: usize = 192;
 
-/// Giving so many bytes of a string back to the system takes about as long as freeing a small allocation.
-const STRING_BYTES_PER_EFFORT: usize = 64 * 1024;
-
 /// Longest key; the protocol's largest argument is far below.
 const KEY_BYTES_MAX: usize = u32::MAX as usize;
 
@@ -474,16 +471,38 @@ impl KeyEntry {
         }
     }
 
-    /// How much there is to free, about in small allocations: a lone large string counts by its pages.
+    /// How much there is to free, in small allocations.
     pub fn free_effort(&self) -> usize {
         match self.value() {
-            ValueRef::Int(_) => 1,
-            ValueRef::Str(bytes) => 1 + bytes.len() / STRING_BYTES_PER_EFFORT,
             ValueRef::List(list) => list.node_count(),
             ValueRef::Set(set) if set.encoding() == "hashtable" => set.len(),
             ValueRef::Hash(hash) if hash.encoding() == "hashtable" => hash.len(),
             ValueRef::ZSet(zset) if zset.encoding() == "skiplist" => zset.len(),
-            ValueRef::Set(_) | ValueRef::Hash(_) | ValueRef::ZSet(_) => 1,
+            _ => 1,
+        }
+    }
+
+    /// The value alone.
+    pub fn into_value(self) -> Value<'static> {
+        let (kind, size) = (self.kind(), self.alloc_size());
+        let text = if kind == Kind::Embedded { self.embedded_bytes().to_vec() } else { Vec::new() };
+        let old = std::mem::ManuallyDrop::new(self);
+        let slot = old.slot();
+        // SAFETY: the kind says what the slot holds; it is moved out once, and the allocation is given back without
+        // dropping it.
+        unsafe {
+            let value = match kind {
+                Kind::Narrow => Value::Int(i64::from(slot.cast::<i32>().read())),
+                Kind::Int => Value::Int(slot.cast::<i64>().read()),
+                Kind::Raw => Value::Owned(slot.cast::<Vec<u8>>().read()),
+                Kind::Embedded => Value::Owned(text),
+                Kind::List => Value::List(slot.cast::<List>().read()),
+                Kind::Set => Value::Set(slot.cast::<Set>().read()),
+                Kind::Hash => Value::Hash(slot.cast::<Hash>().read()),
+                Kind::ZSet => Value::ZSet(slot.cast::<ZSet>().read()),
+            };
+            dealloc(old.0.as_ptr(), layout(size));
+            value
         }
     }
 

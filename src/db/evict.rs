@@ -20,8 +20,10 @@ const POOL_SIZE: usize = 16;
 const KEPT_KEY_BYTES_MAX: usize = 255;
 /// Samples taken in vain before a random key has to do.
 const FRUITLESS_SAMPLES_MAX: usize = 16;
-/// Evictions between two looks at the clock.
-const EVICTIONS_PER_CHECK: usize = 16;
+/// Evictions, or steps of freeing, between two looks at the clock.
+const STEPS_PER_CHECK: usize = 16;
+/// Buckets of the trash freed in a step.
+const BUCKETS_PER_STEP: usize = 4;
 
 /// How room was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,39 +112,33 @@ impl Evictor {
     /// Evicts keys until `excess` bytes have been freed. `used` tells the bytes in use.
     ///
     /// Only what removing keys frees is counted, so that messages about the removals, which take memory themselves, do
-    /// not empty the databases. Lazy removals free nothing yet: then what matters is whether `excess` bytes less are in
-    /// use than at the start.
+    /// not empty the databases. What lies in the trash is freed before more keys go.
     pub fn make_room(
         &mut self,
         ks: &mut Keyspace,
         rng: &mut Rand,
         excess: usize,
         used: &impl Fn() -> usize,
-        out_of_time: &mut impl FnMut(&mut Keyspace) -> bool,
+        out_of_time: &mut impl FnMut() -> bool,
     ) -> Room {
-        if self.policy == EvictionPolicy::NoEviction {
-            return Room::OutOfKeys;
-        }
-        let used_at_start = used();
         let mut freed = 0;
-        for evictions in 1.. {
-            let Some((db, key)) = self.choose(ks, rng) else {
+        for steps in 1.. {
+            if !ks.trash.is_empty() {
+                let before = used();
+                ks.trash.step(BUCKETS_PER_STEP);
+                freed += before.saturating_sub(used());
+            } else if let Some((db, key)) = self.choose(ks, rng) {
+                let before = used();
+                ks.evict(db, &key, || freed += before.saturating_sub(used()));
+                self.give_back(key);
+            } else {
                 return Room::OutOfKeys;
-            };
-            let before = used();
-            ks.evict(db, &key, || freed += before.saturating_sub(used()));
-            self.give_back(key);
+            }
             if freed >= excess {
                 break;
             }
-            if evictions % EVICTIONS_PER_CHECK == 0 {
-                let over = out_of_time(ks);
-                if ks.lazy.evicted && used().saturating_add(excess) <= used_at_start {
-                    break;
-                }
-                if over {
-                    return Room::OutOfTime;
-                }
+            if steps % STEPS_PER_CHECK == 0 && out_of_time() {
+                return Room::OutOfTime;
             }
         }
         Room::Enough
@@ -150,6 +146,9 @@ impl Evictor {
 
     /// The key that is to go next; `None` if there is none that may.
     fn choose(&mut self, ks: &Keyspace, rng: &mut Rand) -> Option<(usize, Vec<u8>)> {
+        if self.policy == EvictionPolicy::NoEviction {
+            return None;
+        }
         if is_random(self.policy) {
             return self.choose_randomly(ks, rng);
         }
@@ -324,7 +323,7 @@ mod tests {
             loop {
                 // A used-up clock ends a call after 16 keys.
                 let before = self.ks.stats.evicted;
-                let room = self.evictor.make_room(&mut self.ks, &mut self.rng, 1, &used, &mut |_| true);
+                let room = self.evictor.make_room(&mut self.ks, &mut self.rng, 1, &used, &mut || true);
                 gone += (self.ks.stats.evicted - before) as usize;
                 if gone >= keys || room == Room::OutOfKeys {
                     return room;
@@ -381,12 +380,12 @@ mod tests {
         let looks = Cell::new(0);
         let used = || {
             looks.set(looks.get() + 1);
-            if looks.get() > 1 && looks.get() % 2 == 1 {
+            if looks.get() % 2 == 0 {
                 in_use.set(in_use.get() - KEY_BYTES);
             }
             in_use.get()
         };
-        let room = world.evictor.make_room(&mut world.ks, &mut world.rng, 950, &used, &mut |_| false);
+        let room = world.evictor.make_room(&mut world.ks, &mut world.rng, 950, &used, &mut || false);
         assert_eq!((room, world.ks.stats.evicted), (Room::Enough, 10));
     }
 

@@ -34,6 +34,14 @@ impl FieldExpiries {
         self.0.first().map(|first| first.0)
     }
 
+    /// Forgets up to `max` hashes, for a database that is being freed. Says whether there are more.
+    pub(super) fn shorten(&mut self, max: usize) -> bool {
+        for _ in 0..max {
+            self.0.pop_last();
+        }
+        !self.0.is_empty()
+    }
+
     /// Takes note of a key that came into the database.
     pub(super) fn add(&mut self, entry: &KeyEntry) {
         if let Some(at) = first_field_expiry(entry) {

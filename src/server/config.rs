@@ -107,6 +107,7 @@ fn config_resetstat(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(),
     server.engine.reset_stats();
     server.stats.reset();
     server.reclaim.reset_stats(server.clock.mono_us());
+    server.engine.ks.trash.reset_stats();
     server.clients.reset_counts();
     server.reply(slot).ok();
     Ok(())

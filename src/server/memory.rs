@@ -259,8 +259,8 @@ pub(super) fn section(server: &Server, text: &mut String) {
     field("mem_allocator", &"mimalloc");
     field("mem_overhead_db_hashtable_rehashing", &0);
     field("active_defrag_running", &0);
-    field("lazyfree_pending_objects", &(server.reclaim.reaper.pending() + server.engine.ks.trash.objects()));
-    field("lazyfreed_objects", &server.reclaim.reaper.freed());
+    field("lazyfree_pending_objects", &server.engine.ks.trash.pending());
+    field("lazyfreed_objects", &server.engine.ks.trash.freed());
 }
 
 fn used_fields(view: &Overview, text: &mut String) {

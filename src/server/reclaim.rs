@@ -1,22 +1,18 @@
 //! Keeping memory within bounds: the gate that commands pass under `maxmemory`, eviction of keys in slices of time,
-//! and the thread that frees what is too large to be freed between two commands.
+//! and freeing bit by bit what is too large to be freed at once.
 //!
 //! Nothing here costs more than a comparison as long as memory is below the limit. Beyond it, every command first evicts
 //! keys for at most the time that `maxmemory-eviction-tenacity` allows; what is left to do is done turn by turn while no
 //! client has to wait for it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
 
 use crate::base::alloc;
 use crate::base::error::CmdError;
 use crate::base::session::SessionFlags;
 use crate::cmd::spec::Flags;
 use crate::db::evict::{Evictor, Room, frequency_for};
-use crate::db::trash::{LazyRemovals, Rubbish};
+use crate::db::trash::LazyRemovals;
 
 use super::Server;
 
@@ -27,8 +23,10 @@ const LINEAR_TENACITY_MAX: i64 = 10;
 const TENACITY_GROWTH: f64 = 1.15;
 /// From here on there is no limit to the time.
 const TENACITY_MAX: i64 = 100;
-/// How long to sleep at once while waiting for the other thread to free memory.
-const NAP_MAX_US: u64 = 1_000;
+/// Microseconds of every turn for freeing what is in the trash.
+const FREEING_US: u64 = 50;
+/// Buckets freed between two looks at the clock.
+const BUCKETS_PER_CHECK: usize = 16;
 /// Memory is given back to the system when at least so much, and half of what was in use, has been freed.
 const GIVE_BACK_BYTES_MIN: usize = 16 << 20;
 
@@ -43,8 +41,6 @@ pub(super) struct Reclaim {
     exceeded_us: u64,
     /// Clients closed for `maxmemory-clients`.
     pub evicted_clients: u64,
-    /// The thread that frees large things.
-    pub reaper: Reaper,
     /// The most bytes in use since memory was last given back to the system.
     held_bytes: usize,
     peak_bytes: usize,
@@ -62,7 +58,6 @@ impl Reclaim {
             exceeded_since_us: None,
             exceeded_us: 0,
             evicted_clients: 0,
-            reaper: Reaper::default(),
             held_bytes: bytes,
             peak_bytes: bytes,
             startup_bytes: bytes,
@@ -85,7 +80,6 @@ impl Reclaim {
         self.evicted_clients = 0;
         self.exceeded_us = 0;
         self.exceeded_since_us = self.exceeded_since_us.map(|_| now_us);
-        self.reaper.shared.freed.store(0, Relaxed);
     }
 
     fn note_exceeded(&mut self, exceeded: bool, now_us: u64) {
@@ -96,80 +90,6 @@ impl Reclaim {
                 self.exceeded_since_us = None;
             }
             _ => {}
-        }
-    }
-}
-
-/// What both sides of the reaper see.
-#[derive(Default)]
-struct Shared {
-    pending: AtomicUsize,
-    freed: AtomicUsize,
-}
-
-/// What the reaper is to do.
-enum Job {
-    Free(Rubbish),
-    /// Give pages that are not in use back to the system.
-    Purge,
-}
-
-/// Hands large things to a thread that frees them. The thread begins with the first of them.
-#[derive(Default)]
-pub(super) struct Reaper {
-    to: Option<mpsc::Sender<Job>>,
-    shared: Arc<Shared>,
-}
-
-impl Reaper {
-    /// Objects that wait for being freed.
-    pub fn pending(&self) -> usize {
-        self.shared.pending.load(Relaxed)
-    }
-
-    /// Objects freed by the thread so far.
-    pub fn freed(&self) -> usize {
-        self.shared.freed.load(Relaxed)
-    }
-
-    /// Frees these things, sooner or later.
-    fn free(&mut self, rubbish: Vec<Rubbish>) {
-        for one in rubbish {
-            self.shared.pending.fetch_add(one.objects(), Relaxed);
-            self.send(Job::Free(one));
-        }
-    }
-
-    fn send(&mut self, job: Job) {
-        if self.to.is_none() {
-            self.to = self.start();
-        }
-        match &self.to {
-            // A thread that ended, which it does not, would have its share dropped here.
-            Some(to) => drop(to.send(job)),
-            None => job.run(&self.shared),
-        }
-    }
-
-    /// Without a thread, things are done on the spot.
-    fn start(&self) -> Option<mpsc::Sender<Job>> {
-        let (to, from) = mpsc::channel::<Job>();
-        let shared = Arc::clone(&self.shared);
-        let thread = thread::Builder::new().name("lazy-free".to_owned());
-        thread.spawn(move || from.into_iter().for_each(|job| job.run(&shared))).ok().map(|_| to)
-    }
-}
-
-impl Job {
-    fn run(self, shared: &Shared) {
-        match self {
-            Job::Free(rubbish) => {
-                let objects = rubbish.objects();
-                drop(rubbish);
-                shared.pending.fetch_sub(objects, Relaxed);
-                shared.freed.fetch_add(objects, Relaxed);
-            }
-            Job::Purge => alloc::purge(true),
         }
     }
 }
@@ -276,18 +196,12 @@ impl Server {
         }
         let config = &self.engine.config;
         let limit_us = eviction_us(config.maxmemory_eviction_tenacity);
-        let (evictor, reaper) = (&mut self.reclaim.evictor, &mut self.reclaim.reaper);
+        let evictor = &mut self.reclaim.evictor;
         evictor.configure(config.maxmemory_policy, config.maxmemory_samples as usize);
         let (clock, start_us) = (&self.clock, self.clock.mono_us());
         let (ks, rng) = (&mut self.engine.ks, &mut self.engine.rng);
-        let mut room = evictor.make_room(ks, rng, excess, &alloc::used, &mut |ks| {
-            reaper.free(ks.trash.take());
-            clock.mono_us() - start_us > limit_us
-        });
-        self.send_trash();
-        if room == Room::OutOfKeys && self.wait_for_reaper(start_us, limit_us) {
-            room = Room::Enough;
-        }
+        let out_of_time = &mut || clock.mono_us() - start_us > limit_us;
+        let room = evictor.make_room(ks, rng, excess, &alloc::used, out_of_time);
         self.reclaim.unfinished = room == Room::OutOfTime;
         self.reclaim.note_exceeded(room != Room::Enough, self.clock.mono_us());
         if self.engine.ks.has_signals() {
@@ -296,20 +210,9 @@ impl Server {
         room
     }
 
-    /// Nothing more can be evicted, but memory is still being freed: waits for that a little. Returns whether it sufficed.
-    fn wait_for_reaper(&self, start_us: u64, limit_us: u64) -> bool {
-        while self.reclaim.reaper.pending() > 0 && self.clock.mono_us() - start_us < limit_us {
-            thread::sleep(Duration::from_micros(limit_us.min(NAP_MAX_US)));
-            if self.excess_bytes() == 0 {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Whether a turn has keys to evict; then it does not sleep.
-    pub(super) fn has_to_evict(&self) -> bool {
-        self.reclaim.unfinished
+    /// Whether there is something to evict or to free; then no turn sleeps.
+    pub(super) fn has_to_reclaim(&self) -> bool {
+        self.reclaim.unfinished || !self.engine.ks.trash.is_empty()
     }
 
     /// What every turn does after its commands.
@@ -317,8 +220,20 @@ impl Server {
     pub(super) fn reclaim_turn(&mut self) {
         if self.reclaim.unfinished {
             self.make_room();
+        } else if !self.engine.ks.trash.is_empty() {
+            self.free_trash();
         }
-        self.send_trash();
+    }
+
+    /// Frees some of what is in the trash.
+    #[cold]
+    fn free_trash(&mut self) {
+        let start_us = self.clock.mono_us();
+        while self.engine.ks.trash.step(BUCKETS_PER_CHECK) {
+            if self.clock.mono_us() - start_us >= FREEING_US {
+                break;
+            }
+        }
     }
 
     /// What the timer does.
@@ -330,24 +245,19 @@ impl Server {
         self.give_back_memory();
     }
 
-    /// Gives pages back to the system after much has been freed. Each thread looks after the pages that it has allocated
-    /// from, even if others have freed what was in them, so this one has to leave the empty ones to all first. That
-    /// takes some microseconds for a megabyte. The system call takes longer and is for the other thread.
+    /// Gives pages back to the system after much has been freed. Our own part is to leave the empty ones to all threads,
+    /// which takes some time for each page in use. The system calls take longer, a second for ten gigabytes, and are made
+    /// by a thread that lives for this only.
     fn give_back_memory(&mut self) {
         let used = alloc::used();
         self.reclaim.held_bytes = self.reclaim.held_bytes.max(used);
         let freed = self.reclaim.held_bytes - used;
-        if freed > GIVE_BACK_BYTES_MIN.max(used) && self.reclaim.reaper.pending() == 0 {
+        if freed > GIVE_BACK_BYTES_MIN.max(used) && self.engine.ks.trash.is_empty() {
             self.reclaim.held_bytes = used;
             alloc::purge(false);
-            self.reclaim.reaper.send(Job::Purge);
-        }
-    }
-
-    #[inline]
-    fn send_trash(&mut self) {
-        if !self.engine.ks.trash.is_empty() {
-            self.reclaim.reaper.free(self.engine.ks.trash.take());
+            let thread = thread::Builder::new().name("purge".to_owned());
+            // Without the thread, pages go back when the allocator next happens to look after them.
+            let _ = thread.spawn(|| alloc::purge(true));
         }
     }
 }
@@ -355,35 +265,11 @@ impl Server {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::keyspace::Keyspace;
-    use crate::db::value::Value;
-    use crate::types::table::Seed;
 
     #[test]
     fn tenacity_is_a_time() {
         for (tenacity, us) in [(0, 0), (1, 50), (10, 500), (11, 575), (20, 2_022), (100, u64::MAX)] {
             assert_eq!(eviction_us(tenacity), us, "tenacity {tenacity}");
-        }
-    }
-
-    #[test]
-    fn the_reaper_frees_what_it_is_sent() {
-        let mut ks = Keyspace::new(1, Seed(9));
-        let mut reaper = Reaper::default();
-        for round in 1..=3 {
-            for i in 0..1_000 {
-                ks.set(0, format!("key{i}").as_bytes(), Value::Int(i), false);
-            }
-            ks.flush(None, true);
-            reaper.free(ks.trash.take());
-            while reaper.pending() > 0 {
-                thread::yield_now();
-            }
-            // The count of the pending falls first.
-            while reaper.freed() < 1_000 * round {
-                thread::yield_now();
-            }
-            assert_eq!(reaper.freed(), 1_000 * round);
         }
     }
 

@@ -10,6 +10,7 @@ mod quicklist;
 
 use crate::types::item::Item;
 use crate::types::listpack::{self, Listpack, Needle};
+pub use quicklist::ListDrain;
 use quicklist::Quicklist;
 
 /// Bytes that a node may have for `max_listpack_size` = -1, -2, ... -5.
@@ -130,6 +131,15 @@ impl List {
         match &self.0 {
             Repr::Pack(_) => 1,
             Repr::Quick(quick) => quick.node_count(),
+        }
+    }
+
+    /// For freeing a quicklist bit by bit. A pack is freed at once and gives `None`.
+    #[must_use]
+    pub fn into_drain(self) -> Option<ListDrain> {
+        match self.0 {
+            Repr::Pack(_) => None,
+            Repr::Quick(quick) => Some(quick.into_drain()),
         }
     }
 

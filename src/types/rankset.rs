@@ -13,10 +13,29 @@
 
 use std::ops::Range;
 
-use super::ranktree::{LEAF, Probe, RankTree, Ref, SCORE_BYTES, Walk};
+use super::ranktree::{LEAF, Probe, RankTree, Ref, SCORE_BYTES, TreeDrain, Walk};
 use super::table::{Drain, Element, Seed, Table, TableStats};
 use super::thin::Thin;
 use super::zrange::{LexBound, LexRange, ScoreRange};
+
+/// A set that is being freed bit by bit.
+pub struct RankDrain {
+    tree: TreeDrain,
+    entries: Drain<Entry>,
+}
+
+impl RankDrain {
+    /// Whether everything is gone.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tree.is_empty() && self.entries.is_empty()
+    }
+
+    /// Frees the tree's next nodes, then the entries of the next `buckets` buckets. Says whether there is more to do.
+    pub fn step(&mut self, buckets: usize) -> bool {
+        self.tree.step(buckets) || self.entries.step(buckets, drop)
+    }
+}
 
 /// A member with its score, on the heap.
 pub struct Entry(Thin);
@@ -207,10 +226,9 @@ impl RankSet {
         size_of::<Self>() + self.table.mem_size() + self.tree.alloc_size() + self.entry_bytes
     }
 
-    /// The entries, to be freed bit by bit.
-    pub(super) fn into_drain(self) -> Drain<Entry> {
-        drop(self.tree);
-        self.table.into_drain()
+    /// For freeing it bit by bit.
+    pub(super) fn into_drain(self) -> RankDrain {
+        RankDrain { tree: self.tree.into_drain(), entries: self.table.into_drain() }
     }
 
     /// Asserts that both parts hold the same.

@@ -481,7 +481,34 @@ pub(super) struct RankTree {
     len: usize,
 }
 
+/// The nodes of a tree that is being freed bit by bit, see [`RankTree::into_drain`].
+pub(super) struct TreeDrain(Vec<Node>);
+
+impl TreeDrain {
+    /// Frees up to `nodes` nodes. Says whether there is more to do.
+    pub(super) fn step(&mut self, nodes: usize) -> bool {
+        for _ in 0..nodes {
+            match self.0.pop() {
+                None => return false,
+                Some(Node::Leaf(_)) => {}
+                Some(Node::Inner(inner)) => self.0.extend(inner.nodes.into_iter().flatten()),
+            }
+        }
+        !self.0.is_empty()
+    }
+
+    /// Whether all nodes are gone.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl RankTree {
+    /// For freeing the nodes bit by bit. What the tree refers to may be gone by then.
+    pub(super) fn into_drain(self) -> TreeDrain {
+        TreeDrain(self.root.into_iter().collect())
+    }
+
     /// Adds an entry that is not in the tree. `score` must be the one it holds.
     pub(super) fn insert(&mut self, score: f64, key: Ref) {
         let root = self.root.get_or_insert_with(|| Node::Leaf(Box::new(Leaf::new())));

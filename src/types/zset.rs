@@ -17,9 +17,9 @@ use rand::Rng;
 
 use super::item::Item;
 use super::listpack::{self, Listpack, Pos};
-use super::rankset::{Entry, RankSet};
+use super::rankset::{RankDrain, RankSet};
 use super::ranktree::Walk;
-use super::table::{Drain, Seed, TableStats};
+use super::table::{Seed, TableStats};
 use super::zrange::{LexRange, ScoreRange};
 use crate::base::Rand;
 use crate::base::num::{MAX_F64_CHARS, format_f64, parse_f64};
@@ -487,9 +487,9 @@ impl ZSet {
         }
     }
 
-    /// Gives up order and takes the set apart, so that a big one can be freed bit by bit. `None` for a listpack.
+    /// For freeing a big set bit by bit. A listpack is freed at once and gives `None`.
     #[must_use]
-    pub fn into_drain(self) -> Option<Drain<Entry>> {
+    pub fn into_drain(self) -> Option<RankDrain> {
         match self.repr {
             Repr::Ranked(set) => Some(set.into_drain()),
             Repr::Pack(_) => None,

@@ -250,8 +250,29 @@ impl Quicklist {
     }
 }
 
+/// A list that is being freed bit by bit, see [`super::List::into_drain`].
+pub struct ListDrain(VecDeque<Node>);
+
+impl ListDrain {
+    /// Whether everything is gone.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Frees up to `nodes` nodes. Says whether there is more to do.
+    pub fn step(&mut self, nodes: usize) -> bool {
+        self.0.truncate(self.0.len().saturating_sub(nodes));
+        !self.0.is_empty()
+    }
+}
+
 // Changing.
 impl Quicklist {
+    pub(super) fn into_drain(self) -> ListDrain {
+        ListDrain(self.nodes)
+    }
+
     /// Adds a node of these entries at the tail.
     pub(super) fn append_pack(&mut self, pack: Listpack) {
         if !pack.is_empty() {

@@ -327,9 +327,11 @@ fn scan_reports_everything_and_clones_are_equal() {
     copy.check();
     assert_eq!(listed(&copy), listed(&set));
     let mut drain = set.into_drain().expect("big");
-    let mut freed = 0;
-    while drain.step(10, |entry| freed += usize::from(entry.member()[0] == b'm')) {}
-    assert_eq!(freed, 1000);
+    let mut steps = 0;
+    while drain.step(10) {
+        steps += 1;
+    }
+    assert!(drain.is_empty() && (15..150).contains(&steps), "{steps} steps");
 }
 
 #[test]
