@@ -103,6 +103,17 @@ fn quit_answers_and_closes() {
 }
 
 #[test]
+fn a_client_that_goes_with_input_left_is_not_looked_for() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    // QUIT waits for the end of the pause, and then has more to read behind it when its connection is closed.
+    assert_eq!(conn.ask("CLIENT PAUSE 1"), "+OK\r\n");
+    conn.send("QUIT\r\n");
+    assert_eq!(conn.rest(), "+OK\r\n");
+    assert_eq!(server.connect().ask("PING"), "+PONG\r\n");
+}
+
+#[test]
 fn client_reply_off_and_skip() {
     let server = Server::start();
     let mut conn = server.connect();

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::io::{self, IoSlice};
 use std::net::SocketAddr;
 
+use foldhash::fast::FixedState;
 use slab::Slab;
 
 use crate::ae::{Id, Poller};
@@ -16,7 +17,7 @@ use crate::base::limits::{
     REPLY_CHUNK_BYTES, REPLY_POOL_CHUNKS_MAX, WRITE_BYTES_PER_TURN_MAX,
 };
 use crate::base::session::{ClientId, Session};
-use crate::net::room::ReplyRoom;
+use crate::net::room::{InputRoom, ReplyRoom};
 use crate::net::stream::Stream;
 use crate::proto::request::{Arguments, Parser};
 use crate::proto::sink::{SLICES_MAX, Sink};
@@ -50,6 +51,8 @@ pub struct Client {
     pub output: Sink,
     /// How much room the replies take.
     pub room: ReplyRoom,
+    /// How much room the requests take.
+    pub request_room: InputRoom,
     /// Bytes that the client's entries in tables of the server take, as last worked out.
     pub table_bytes: usize,
     /// Bytes that count for client eviction; see [`Clients::recount`].
@@ -80,12 +83,11 @@ impl Client {
         self.input.len() + self.big.as_ref().map_or(0, |big| big.body.len())
     }
 
-    /// Bytes of an unfinished request, and memory allocated for more of it.
+    /// Bytes of an unfinished request, or of its argument that is being collected, and room for more of it: what is
+    /// allocated, or at least what a client that was just active would have of its own.
     pub fn input_room(&self) -> (usize, usize) {
-        match &self.big {
-            Some(big) => (big.body.len(), big.body.capacity() - big.body.len()),
-            None => (self.input.len(), self.input.capacity() - self.input.len()),
-        }
+        let buffer = self.big.as_ref().map_or(&self.input, |big| &big.body);
+        (buffer.len(), self.request_room.size().max(buffer.capacity()) - buffer.len())
     }
 
     /// Whether the socket is full and replies wait for room.
@@ -146,7 +148,8 @@ pub enum Received {
 pub struct Clients {
     slab: Slab<Client>,
     generations: Vec<u32>,
-    by_id: HashMap<ClientId, usize>,
+    /// Ids are numbers of our own: nobody can choose them so that they collide.
+    by_id: HashMap<ClientId, usize, FixedState>,
     last_id: ClientId,
     pool: Vec<Vec<u8>>,
     pending_write: Vec<usize>,
@@ -245,6 +248,7 @@ impl Clients {
             big: None,
             output: Sink::new(),
             room: ReplyRoom::new(now_ms),
+            request_room: InputRoom::default(),
             table_bytes: 0,
             counted_bytes: 0,
             addresses,
@@ -318,6 +322,10 @@ impl Clients {
         for slot in std::mem::take(&mut self.to_free) {
             let mut client = self.slab.remove(slot);
             self.by_id.remove(&client.session.id);
+            if client.read_queued {
+                // Nobody may look for it in its slot.
+                self.still_readable.retain(|&queued| queued != slot);
+            }
             self.generations[slot] = (client.generation + 1) & Id::GENERATION_MASK;
             // Closing the socket would do it as well; a failure changes nothing.
             let _ = poller.forget(&mut client.stream);
@@ -402,6 +410,12 @@ impl Clients {
         match result {
             Ok((0, _)) => Received::Closed,
             Ok((n, received)) => {
+                let client = &mut self.slab[slot];
+                client.request_room.note(match (&received, &client.big) {
+                    (Received::InBuffer(len), _) => *len,
+                    (_, Some(big)) => big.body.len(),
+                    _ => client.input.len(),
+                });
                 self.bytes_in += n as u64;
                 self.reads += 1;
                 if n == room {

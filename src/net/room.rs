@@ -1,8 +1,10 @@
-//! How large a reply buffer a client would need: CLIENT LIST's `rbs` and `rbp`. The buffers themselves come from a pool
-//! and all have one size; this is what programs that watch Redis expect to see, and follows its rule. Touches base.
+//! How large the buffers of a client would be if each client had its own: CLIENT LIST's `rbs`, `rbp` and `qbuf-free`.
+//! In truth replies go into buffers from a pool and requests come into one buffer of the loop; this is what programs that
+//! watch Redis expect to see, and follows its rules. Touches base.
 //!
 //! ```text
-//!   1024 ◄── half of it was not used ──  size  ── all of it was used ──► doubles, up to 16384
+//!   replies:  1024 ◄── half of it was not used ──  size  ── all of it was used ──► doubles, up to 16384
+//!   requests:    0 ◄── idle ──  size  ── a longer request ──► its length; back to what is used if half is not
 //! ```
 
 use crate::base::limits::REPLY_CHUNK_BYTES;
@@ -81,6 +83,48 @@ impl ReplyRoom {
     }
 }
 
+/// The size a buffer for requests begins with.
+const INPUT_BYTES_MIN: usize = 16 * 1024;
+
+/// A buffer for requests that is larger than this shrinks while in use.
+const INPUT_BYTES_LARGE: usize = 32 * 1024;
+
+/// So much unused room does not matter.
+const INPUT_WASTE_MAX: usize = 4 * 1024;
+
+/// The size and use of one client's buffer for requests.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct InputRoom {
+    size: usize,
+    peak: usize,
+}
+
+impl InputRoom {
+    /// Its size in bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Takes note that a request of so many bytes, or a part of it, has come in.
+    #[inline]
+    pub fn note(&mut self, bytes: usize) {
+        self.peak = self.peak.max(bytes);
+        self.size = self.size.max(bytes.max(INPUT_BYTES_MIN));
+    }
+
+    /// Lets the size follow the use. `waiting` are the bytes of an unfinished request.
+    pub fn tend(&mut self, waiting: usize, idle: bool) {
+        if self.size > waiting + INPUT_WASTE_MAX {
+            if idle {
+                self.size = waiting;
+            } else if self.size > INPUT_BYTES_LARGE && self.size / 2 > self.peak {
+                self.size = self.peak.max(waiting);
+            }
+        }
+        self.peak = waiting;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,5 +151,26 @@ mod tests {
         room.note(3_000);
         room.tend(0, 200, quick);
         assert_eq!(room.size(), 3_001);
+    }
+
+    #[test]
+    fn large_requests_leave_room_for_a_while() {
+        let mut room = InputRoom::default();
+        room.note(100);
+        assert_eq!(room.size(), INPUT_BYTES_MIN);
+        room.note(400_000);
+        room.tend(0, false);
+        assert_eq!(room.size(), 400_000, "it was just used");
+        room.note(130);
+        room.tend(0, false);
+        assert_eq!(room.size(), 130);
+        room.note(10);
+        room.tend(0, false);
+        assert_eq!(room.size(), INPUT_BYTES_MIN);
+        room.tend(0, true);
+        assert_eq!(room.size(), 0);
+        room.note(50_000);
+        room.tend(50_000, true);
+        assert_eq!(room.size(), 50_000);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 
 use crate::base::error::CmdError;
-use crate::base::limits::{READ_BUFFER_BYTES, REPLY_CHUNK_BYTES};
+use crate::base::limits::REPLY_CHUNK_BYTES;
 use crate::base::num::{decimal_len, parse_i64};
 use crate::base::session::{Session, SessionFlags};
 use crate::cmd::help;
@@ -482,12 +482,12 @@ fn describe_while(server: &Server, slot: usize, request: &[&[u8]]) -> String {
     line
 }
 
-/// Bytes in a client's input, and room for more. A request that is running is in the buffer of the loop.
+/// Bytes in a client's input, and room for more. A request that is running counts as if it were still there.
 fn input_room(client: &Client, request: &[&[u8]]) -> (usize, usize) {
     let (used, free) = client.input_room();
     match request_bytes(request) {
         0 => (used, free),
-        running => (used + running, free + READ_BUFFER_BYTES.saturating_sub(running)),
+        running => (used + running, free.saturating_sub(running)),
     }
 }
 

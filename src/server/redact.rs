@@ -36,7 +36,8 @@ fn hide_after_words(args: &mut [&[u8]], start: usize, words: &[(&str, usize)]) {
     let mut at = start;
     while at < args.len() {
         let found = words.iter().find(|(word, _)| args[at].eq_ignore_ascii_case(word.as_bytes()));
-        if let Some(&(_, count)) = found {
+        // With too few behind it, the word is no option.
+        if let Some(&(_, count)) = found.filter(|(_, count)| at + count < args.len()) {
             hide(args, at + 1, count);
             at += count;
         }
@@ -66,6 +67,7 @@ mod tests {
             "HELLO 3 auth (redacted) (redacted) SETNAME n"
         );
         assert_eq!(shown("hello", "HELLO"), "HELLO");
+        assert_eq!(shown("hello", "HELLO 3 AUTH a"), "HELLO 3 AUTH a");
         assert_eq!(
             shown("config|set", "config set MASTERAUTH x maxmemory 1 requirepass"),
             "config set MASTERAUTH (redacted) maxmemory 1 requirepass"

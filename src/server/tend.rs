@@ -157,6 +157,8 @@ impl Server {
             return self.clients.close(slot);
         }
         client.trim(idle_ms > IDLE_MS);
+        let (waiting, _) = client.input_room();
+        client.request_room.tend(waiting, idle_ms > IDLE_MS);
         match client.room.tend(client.output.len(), now, policy) {
             Some(true) => self.stats.reply_buffer_expands += 1,
             Some(false) => self.stats.reply_buffer_shrinks += 1,

@@ -566,7 +566,7 @@ RULES = (
     Rule('client trackinginfo', 'id of the redirection', masked('redirect')),
     Rule('client list,client info', 'ids, addresses, times and sizes: names of fields, and '
          'for CLIENT INFO name, db, sub, psub, multi, user, resp, cmd', client_fields),
-    Rule('hello', 'version and client id', masked('version', 'id')),
+    Rule('hello,raw bytes', 'version and client id', masked('version', 'id')),
     Rule('info', 'values: sections, names of fields, STEADY_INFO and the key counts of '
          'databases', info_fields),
     Rule('memory usage', 'memory: both positive', positive),
@@ -609,7 +609,7 @@ def rule_names(rule: Rule) -> list[str]:
 
 
 CONTAINER_WORDS = frozenset(
-    'acl client command config debug function latency memory object pubsub slowlog '
+    'acl client command config debug function latency memory object pubsub raw slowlog '
     'xinfo'.split())
 RULE_BY_NAME = {name: rule for rule in RULES for name in rule_names(rule)}
 
