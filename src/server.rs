@@ -10,9 +10,11 @@ use rand::SeedableRng;
 
 use crate::ae::{Clock, Id, Poller, Ready, Timer};
 use crate::base::Rand;
-use crate::base::config::{Config, LogLevel};
+use crate::base::config::{Config, HZ_MAX, LogLevel};
 use crate::base::error::CmdError;
-use crate::base::limits::{EVENTS_PER_TURN_MAX, READ_BUFFER_BYTES, REHASH_BUCKETS_PER_TICK};
+use crate::base::limits::{
+    CLIENTS_PER_TICK_MAX, EVENTS_PER_TURN_MAX, READ_BUFFER_BYTES, REHASH_BUCKETS_PER_TICK,
+};
 use crate::base::session::{ClientId, SessionFlags};
 use crate::db::expire;
 use crate::db::keyspace::Keyspace;
@@ -31,61 +33,34 @@ use crate::registry::tracking::Tracking;
 use crate::registry::watch::Watches;
 use crate::types::table::Seed;
 
-#[path = "server/acl.rs"]
 mod acl;
-#[path = "server/blocking.rs"]
 mod blocking;
-#[path = "server/client.rs"]
 mod client;
-#[path = "server/cluster.rs"]
 mod cluster;
-#[path = "server/command.rs"]
 mod command;
-#[path = "server/config.rs"]
 mod config;
-#[path = "server/conn.rs"]
 mod conn;
-#[path = "server/debug.rs"]
 mod debug;
-#[path = "server/docs.rs"]
 pub mod docs;
-#[path = "server/info.rs"]
+mod files;
 mod info;
-#[path = "server/latency.rs"]
 mod latency;
-#[path = "server/log.rs"]
 pub mod log;
-#[path = "server/login.rs"]
 mod login;
-#[path = "server/memory.rs"]
 mod memory;
-#[path = "server/misc.rs"]
 mod misc;
-#[path = "server/moderation.rs"]
 mod moderation;
-#[path = "server/monitor.rs"]
 mod monitor;
-#[path = "server/multi.rs"]
 mod multi;
-#[path = "server/observe.rs"]
 mod observe;
-#[path = "server/pubsub.rs"]
 mod pubsub;
-#[path = "server/reclaim.rs"]
 mod reclaim;
-#[path = "server/redact.rs"]
 mod redact;
-#[path = "server/replication.rs"]
 mod replication;
-#[path = "server/slowlog.rs"]
 mod slowlog;
-#[path = "server/startup.rs"]
 pub mod startup;
-#[path = "server/stats.rs"]
 mod stats;
-#[path = "server/tend.rs"]
 mod tend;
-#[path = "server/tracking.rs"]
 mod tracking;
 
 use blocking::{Pause, Waiting};
@@ -408,7 +383,17 @@ impl Server {
         let (commands, bytes_in, bytes_out) =
             (self.engine.commands_processed, self.clients.bytes_in, self.clients.bytes_out);
         stats.sample(self.clock.mono_us(), commands, bytes_in, bytes_out);
-        self.cron.set_period(period(self.engine.config.hz));
+        self.cron.set_period(period(self.hz()));
+    }
+
+    /// Ticks a second: `hz`, and with `dynamic-hz` so many more that a tick has few enough clients to look after.
+    fn hz(&self) -> i64 {
+        let config = &self.engine.config;
+        let mut hz = config.hz.max(1);
+        while config.dynamic_hz && hz < HZ_MAX && self.clients.len() as i64 / hz > CLIENTS_PER_TICK_MAX {
+            hz *= 2;
+        }
+        hz.min(HZ_MAX)
     }
 
     /// The expiry cycle, for at most a quarter of the time between two ticks.
@@ -418,7 +403,7 @@ impl Server {
         }
         let effort = self.engine.config.active_expire_effort;
         let share_percent = 25 + 2 * (effort - 1).max(0) as u64;
-        let budget_us = period(self.engine.config.hz).as_micros() as u64 * share_percent / 100;
+        let budget_us = period(self.hz()).as_micros() as u64 * share_percent / 100;
         let (clock, start) = (&self.clock, self.clock.mono_us());
         self.expire_from =
             expire::cycle(&mut self.engine.ks, self.expire_from, expire::Effort::new(effort), || {
@@ -449,7 +434,7 @@ fn random_id(rng: &mut Rand) -> String {
 }
 
 fn period(hz: i64) -> Duration {
-    Duration::from_micros(1_000_000 / hz.clamp(1, 500) as u64)
+    Duration::from_micros(1_000_000 / hz.clamp(1, HZ_MAX) as u64)
 }
 
 /// Answers a HELP sub-command.

@@ -1,8 +1,8 @@
 //! The options of the server: what they are called, which values they take, and how they are read and set.
 //!
 //! An option is one row in `config/options.rs` and one field of [`Config`]; everything else is derived from the row:
-//! CONFIG GET and SET (here), redis.conf and the command line (`config/file.rs`), and the documentation. Touches
-//! `base::{glob, num, split}`.
+//! CONFIG GET and SET (here), redis.conf and the command line (`config/file.rs`), CONFIG REWRITE (`config/rewrite.rs`), and
+//! the documentation. Touches `base::{glob, num, split}`.
 //!
 //! Nothing here acts on a value. [`Config::staged`] hands out the configuration that a CONFIG SET asks for; the server
 //! applies it (rebinds a port, enters a directory, …) and then either keeps it or drops it, so that a failure on the way
@@ -16,6 +16,7 @@ use crate::base::num::{parse_i64, parse_memory};
 mod file;
 pub mod notify;
 mod options;
+mod rewrite;
 mod special;
 mod values;
 
@@ -27,9 +28,10 @@ pub use values::*;
 /// Why a value was refused, in Redis's words.
 pub type Reason = Cow<'static, str>;
 
-/// The least and the most `hz` that is acted on; what lies outside is moved to the bound.
+/// The least `hz` that is acted on; what lies below is moved to it.
 const HZ_MIN: i64 = 1;
-const HZ_MAX: i64 = 500;
+/// The most `hz` that is acted on; what lies above is moved to it.
+pub const HZ_MAX: i64 = 500;
 
 /// Bits of [`OptionSpec::flags`].
 pub mod flags {
@@ -103,6 +105,8 @@ pub struct OptionSpec {
     pub kind: Kind,
     /// Bits of [`flags`].
     pub flags: u16,
+    /// How many words of its value stand on a line of redis.conf; `None`: all of them.
+    pub words_per_line: Option<usize>,
     /// What it is for, in one sentence.
     pub doc: &'static str,
 }

@@ -261,6 +261,8 @@ impl CmdError {
     );
     /// The system gives no random numbers.
     pub const NO_RANDOMNESS: CmdError = CmdError::fixed("ERR no randomness");
+    /// CONFIG REWRITE of a server that was started without a configuration file.
+    pub const NO_CONFIG_FILE: CmdError = CmdError::fixed("ERR The server is running without a config file");
     /// ACL LOAD or ACL SAVE without `aclfile`.
     pub const NO_ACL_FILE: CmdError = CmdError::fixed(
         "ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER \

@@ -28,6 +28,9 @@ pub const WRITE_BYTES_PER_TURN_MAX: usize = 4 * 1024 * 1024;
 /// Connections accepted per turn and listener.
 pub const ACCEPTS_PER_TURN_MAX: usize = 1_000;
 
+/// With `dynamic-hz`, the clients that one tick of the timer looks after at most.
+pub const CLIENTS_PER_TICK_MAX: i64 = 200;
+
 /// Events taken from the kernel per turn.
 pub const EVENTS_PER_TURN_MAX: usize = 1_024;
 

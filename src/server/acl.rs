@@ -1,10 +1,7 @@
 //! ACL: the commands about users and their rights, and what rights mean for connections: who a connection is, when it
 //! is closed because its user has changed, what ACL LOG records, and the ACL file.
 
-use std::fs;
-use std::io::{self, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::{fs, io};
 
 use rand::TryRngCore;
 
@@ -23,6 +20,7 @@ use crate::proto::reply::Reply;
 use crate::registry::pubsub::Kind;
 
 use super::client::describe;
+use super::files::{self, path_of, reason};
 use super::{REDIS_VERSION, Server, ServerFn};
 
 /// The family's commands.
@@ -445,15 +443,6 @@ fn rule_context<'a>(
 }
 
 /// What the system says about a failure, without the number.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
-}
-
-fn path_of(bytes: &[u8]) -> &Path {
-    Path::new(std::ffi::OsStr::from_bytes(bytes))
-}
-
 impl Server {
     /// Makes a connection that of a user.
     pub(super) fn become_user(&mut self, slot: usize, name: &[u8], authenticated: bool) {
@@ -581,30 +570,9 @@ impl Server {
 
     /// Replaces the ACL file by a new one that is safe on disk.
     fn write_acl_file(&self) -> io::Result<()> {
-        let path = &self.engine.config.aclfile;
-        let name = format!(".tmp-{}-{}", std::process::id(), self.engine.ks.now_ms);
-        let temporary = [path.as_slice(), name.as_bytes()].concat();
-        let written = self.write_users(path_of(&temporary)).and_then(|()| {
-            fs::rename(path_of(&temporary), path_of(path))?;
-            let folder = path_of(path).parent().filter(|folder| !folder.as_os_str().is_empty());
-            fs::File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
-        });
-        if written.is_err() {
-            // It may not even exist.
-            let _ = fs::remove_file(path_of(&temporary));
-        }
-        written
-    }
-
-    fn write_users(&self, path: &Path) -> io::Result<()> {
-        let mut text = Vec::new();
-        for line in self.engine.acl.users.lines() {
-            text.extend_from_slice(&line);
-            text.push(b'\n');
-        }
-        let mut file = fs::File::create(path)?;
-        file.write_all(&text)?;
-        file.sync_all()
+        let mut text = self.engine.acl.users.lines().collect::<Vec<_>>().join(&b'\n');
+        text.push(b'\n');
+        files::replace(&self.engine.config.aclfile, &text, self.engine.ks.now_ms)
     }
 
     /// Makes the users that the configuration names, in `user` lines or in an ACL file. An error is the whole text for

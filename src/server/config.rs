@@ -1,4 +1,6 @@
-//! CONFIG: reading and changing options at run time.
+//! CONFIG: reading and changing options at run time, and writing them to their file.
+
+use std::io;
 
 use crate::base::config::{Config, ConfigError, OptionSpec, Origin};
 use crate::base::error::CmdError;
@@ -6,6 +8,8 @@ use crate::base::session::SessionFlags;
 use crate::cmd::help;
 use crate::cmd::spec::{CommandSpec, Flags, Group};
 
+use super::files::{self, path_of, reason};
+use super::startup::enter_dir;
 use super::{Server, ServerFn};
 
 /// The family's commands.
@@ -50,6 +54,18 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[CommandSpec {
             flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
             tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
             handler: Some(config_resetstat),
+            ..CommandSpec::DEFAULT
+        },
+        CommandSpec {
+            name: "rewrite",
+            summary: "Writes the current configuration to its file.",
+            since: "2.8.0",
+            group: Group::Server,
+            complexity: "O(1)",
+            arity: 2,
+            flags: Flags::ADMIN.or(Flags::NOSCRIPT).or(Flags::LOADING).or(Flags::STALE),
+            tips: &["request_policy:all_nodes", "response_policy:all_succeeded"],
+            handler: Some(config_rewrite),
             ..CommandSpec::DEFAULT
         },
         CommandSpec {
@@ -113,20 +129,49 @@ fn config_resetstat(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(),
     Ok(())
 }
 
+fn config_rewrite(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
+    let Some(path) = &server.config_file else {
+        return Err(CmdError::NO_CONFIG_FILE);
+    };
+    if let Err(error) = server.write_config_file(path) {
+        let reason = reason(&error);
+        server.log.warning(&format!("CONFIG REWRITE failed: {reason}"));
+        return Err(CmdError::new(format!("ERR Rewriting config file: {reason}")));
+    }
+    server.log.notice("CONFIG REWRITE executed with success.");
+    server.reply(slot).ok();
+    Ok(())
+}
+
 fn config_help(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
     super::write_help(server, slot, help::lines("config", SPECS[0].subcommands));
     Ok(())
 }
 
 impl Server {
+    /// Brings the configuration file up to date. One that has gone is made anew.
+    fn write_config_file(&self, path: &str) -> io::Result<()> {
+        let old = match std::fs::read(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            other => other?,
+        };
+        let config = &self.engine.config;
+        let users: Option<Vec<Vec<u8>>> =
+            config.aclfile.is_empty().then(|| self.engine.acl.users.lines().collect());
+        let text = config.rewritten(&old, users.as_deref());
+        files::replace(path.as_bytes(), &text, self.engine.ks.now_ms)
+    }
+
     /// Puts a new configuration in force: first what may fail, so that an error leaves the old one whole.
-    fn apply(&mut self, config: Config, changed: &[&'static OptionSpec]) -> Result<(), CmdError> {
+    fn apply(&mut self, mut config: Config, changed: &[&'static OptionSpec]) -> Result<(), CmdError> {
         let touched = |name: &str| changed.iter().any(|option| option.name == name);
-        let before = &self.engine.config;
-        if config.bind != before.bind {
-            self.listen_anew(&config, "bind", "Failed to bind to specified addresses.")?;
-        } else if config.port != before.port {
-            self.listen_anew(&config, "port", "Unable to listen on this port. Check server logs.")?;
+        if touched("dir") {
+            enter_dir(&mut config).map_err(|reason| wire(&ConfigError::failed(b"dir", &reason)))?;
+        }
+        if let Err(error) = self.listen_as_configured(&config) {
+            // Back to where we were; if that has gone, there is nowhere to go.
+            let _ = std::env::set_current_dir(path_of(&self.engine.config.dir));
+            return Err(error);
         }
         if touched("loglevel") {
             self.set_log_level(config.loglevel);
@@ -153,11 +198,18 @@ impl Server {
         Ok(())
     }
 
+    fn listen_as_configured(&mut self, config: &Config) -> Result<(), CmdError> {
+        let before = &self.engine.config;
+        if config.bind != before.bind {
+            self.listen_anew(config, "bind", "Failed to bind to specified addresses.")
+        } else if config.port != before.port {
+            self.listen_anew(config, "port", "Unable to listen on this port. Check server logs.")
+        } else {
+            Ok(())
+        }
+    }
+
     fn listen_anew(&mut self, config: &Config, option: &str, failure: &str) -> Result<(), CmdError> {
-        self.replace_tcp_listeners(config).map_err(|_| {
-            CmdError::new(format!(
-                "ERR CONFIG SET failed (possibly related to argument '{option}') - {failure}"
-            ))
-        })
+        self.replace_tcp_listeners(config).map_err(|_| wire(&ConfigError::failed(option.as_bytes(), failure)))
     }
 }

@@ -2,8 +2,7 @@
 //! Touches base and net.
 
 use std::io::{self, Read};
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::ffi::OsStringExt;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -12,6 +11,7 @@ use crate::base::config::{CommandLine, Config, Directive, Directives, args_to_co
 use crate::base::limits::RESERVED_FILES;
 use crate::net::listen::{ListenError, Listener, listen_tcp, listen_unix};
 
+use super::files::{path_of, reason};
 use super::log::Log;
 use super::{Listening, REDIS_VERSION, Server};
 
@@ -75,10 +75,6 @@ fn refuse_unsupported(directives: &Directives) -> Result<(), String> {
     Ok(())
 }
 
-fn path_of(bytes: &[u8]) -> &Path {
-    Path::new(std::ffi::OsStr::from_bytes(bytes))
-}
-
 /// Makes sure of a file for every client that `maxclients` allows, or lowers it. Returns a message for the log if it
 /// had to.
 fn fit_maxclients(config: &mut Config) -> Option<String> {
@@ -100,6 +96,15 @@ fn fit_maxclients(config: &mut Config) -> Option<String> {
     Some(format!(
         "maxclients lowered from {asked} to {possible}: the process may open {got} files. Raise 'ulimit -n' for more."
     ))
+}
+
+/// Makes `dir` the working directory, and spells it out in full.
+pub(super) fn enter_dir(config: &mut Config) -> Result<(), String> {
+    std::env::set_current_dir(path_of(&config.dir)).map_err(|error| reason(&error))?;
+    if let Ok(full) = std::env::current_dir() {
+        config.dir = full.into_os_string().into_vec();
+    }
+    Ok(())
 }
 
 /// Listens on the TCP addresses of a configuration.
@@ -129,11 +134,9 @@ impl Server {
         let Startup { mut config, file, users } = startup;
         let log = Log::new(config.loglevel, &config.logfile)
             .map_err(|error| format!("redae: cannot open the log file: {error}"))?;
-        if !config.dir.is_empty() {
-            std::env::set_current_dir(path_of(&config.dir)).map_err(|error| {
-                format!("redae: cannot change to dir '{}': {error}", String::from_utf8_lossy(&config.dir))
-            })?;
-        }
+        enter_dir(&mut config).map_err(|error| {
+            format!("redae: cannot change to dir '{}': {error}", String::from_utf8_lossy(&config.dir))
+        })?;
         if config.disable_thp {
             // Zeroing a huge page when it is first touched stalls a small allocation for milliseconds. A kernel
             // without the switch is a kernel without the pages.
@@ -158,6 +161,7 @@ impl Server {
             server.log.warning(&format!("Accepted without effect in this version: {}", inert.join(", ")));
         }
         server.listen()?;
+        server.write_pid_file();
         server.watch_signals().map_err(|error| format!("redae: cannot handle signals: {error}"))?;
         Ok(server)
     }
@@ -226,6 +230,16 @@ impl Server {
         failure.map_or(Ok(()), Err)
     }
 
+    /// Tells scripts and supervisors the process id. Without the file the server is as good.
+    fn write_pid_file(&self) {
+        let path = &self.engine.config.pidfile;
+        if !path.is_empty()
+            && let Err(error) = std::fs::write(path_of(path), format!("{}\n", std::process::id()))
+        {
+            self.log.warning(&format!("Failed to write PID file: {}", reason(&error)));
+        }
+    }
+
     /// SIGINT and SIGTERM wake the loop through a pipe, and it stops cleanly.
     fn watch_signals(&mut self) -> io::Result<()> {
         let (reader, writer) = std::os::unix::net::UnixStream::pair()?;
@@ -239,10 +253,10 @@ impl Server {
         Ok(())
     }
 
-    /// Ends what outlives the process: the Unix socket's file.
+    /// Ends what outlives the process: the files of the Unix socket and of the process id.
     pub fn close(&mut self) {
-        let path = &self.engine.config.unixsocket;
-        if !path.is_empty() {
+        let config = &self.engine.config;
+        for path in [&config.unixsocket, &config.pidfile].into_iter().filter(|path| !path.is_empty()) {
             // Nobody is left to tell about a failure.
             let _ = std::fs::remove_file(path_of(path));
         }

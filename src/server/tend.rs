@@ -135,7 +135,7 @@ impl Server {
 
     /// Looks after the clients whose turn it is: everybody about once a second, at least a few each time.
     pub(super) fn tend_clients(&mut self) {
-        let per_tick = self.clients.len() / self.engine.config.hz.max(1) as usize;
+        let per_tick = self.clients.len() / self.hz() as usize;
         let count = per_tick.max(CLIENTS_TENDED_PER_TICK_MIN);
         let mut from = self.tend_from;
         for slot in self.clients.next_slots(&mut from, count) {

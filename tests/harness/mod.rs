@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -25,10 +26,20 @@ impl Server {
 
     /// Starts a server with options, e.g. `["--requirepass", "x"]`.
     pub fn with(options: &[&str]) -> Server {
+        Server::launch(None, options)
+    }
+
+    /// Starts a server with a configuration file.
+    pub fn from_file(path: &Path) -> Server {
+        Server::launch(Some(path), &[])
+    }
+
+    fn launch(file: Option<&Path>, options: &[&str]) -> Server {
         // Somebody else may take the free port in between: then the next one is tried.
         for _ in 0..10 {
             let port = free_port();
             let child = Command::new(env!("CARGO_BIN_EXE_redae"))
+                .args(file)
                 .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
                 .args(options)
                 .stdout(Stdio::null())

@@ -208,7 +208,7 @@ impl Config {
     }
 }
 
-fn trim_blanks(line: &[u8]) -> &[u8] {
+pub(super) fn trim_blanks(line: &[u8]) -> &[u8] {
     let is_blank = |byte: &u8| b" \t\r\n".contains(byte);
     let start = line.iter().position(|byte| !is_blank(byte)).unwrap_or(line.len());
     let end = line.iter().rposition(|byte| !is_blank(byte)).map_or(start, |last| last + 1);

@@ -47,7 +47,7 @@ const NO_DEFRAG: &str = "Active defragmentation cannot be enabled: it requires a
 
 impl OptionSpec {
     const fn new(name: &'static str, kind: Kind) -> OptionSpec {
-        OptionSpec { name, alias: None, kind, flags: 0, doc: "" }
+        OptionSpec { name, alias: None, kind, flags: 0, words_per_line: None, doc: "" }
     }
 
     const fn alias(mut self, alias: &'static str) -> OptionSpec {
@@ -57,6 +57,11 @@ impl OptionSpec {
 
     const fn flags(mut self, flags: u16) -> OptionSpec {
         self.flags = flags;
+        self
+    }
+
+    const fn words_per_line(mut self, words: usize) -> OptionSpec {
+        self.words_per_line = Some(words);
         self
     }
 
@@ -176,6 +181,7 @@ const CLIENTS: &[OptionSpec] = &[
         own::write_output_limits,
     )
     .flags(MULTI_ARG)
+    .words_per_line(4)
     .doc(
         "Output that may pile up before a client is dropped: at once beyond the hard limit, or after \
          some seconds beyond the soft one; classes are `normal`, `replica` and `pubsub`.",
@@ -212,13 +218,13 @@ const SECURITY: &[OptionSpec] = &[
 ];
 
 const PROCESS: &[OptionSpec] = &[
-    yes_no("daemonize", false, field!(daemonize)).flags(IMMUTABLE).doc("Run in the background."),
+    yes_no("daemonize", false, field!(daemonize)).flags(IMMUTABLE | INERT).doc("Run in the background."),
     one_of("supervised", "no", choice!(supervised: Supervised))
-        .flags(IMMUTABLE)
+        .flags(IMMUTABLE | INERT)
         .doc("Supervisor to tell when the server is ready."),
     text("pidfile", "", field!(pidfile))
         .flags(IMMUTABLE)
-        .doc("File for the process id; a server in the background has one in any case."),
+        .doc("File for the process id; it goes when the server stops."),
     checked("dir", "./", own::directory, field!(dir))
         .flags(PROTECTED | DENY_LOADING)
         .doc("Working directory, where dumps and logs are written."),
@@ -231,10 +237,10 @@ const PROCESS: &[OptionSpec] = &[
     ),
     yes_no("dynamic-hz", true, field!(dynamic_hz)).doc("Raise `hz` while many clients are connected."),
     yes_no("always-show-logo", false, field!(always_show_logo))
-        .flags(IMMUTABLE)
+        .flags(IMMUTABLE | INERT)
         .doc("Show the banner at start even if the log is no terminal."),
     yes_no("set-proc-title", true, field!(set_proc_title))
-        .flags(IMMUTABLE)
+        .flags(IMMUTABLE | INERT)
         .doc("Show address and mode in the title of the process."),
     checked(
         "proc-title-template",
@@ -242,6 +248,7 @@ const PROCESS: &[OptionSpec] = &[
         own::title_template,
         field!(proc_title_template),
     )
+    .flags(INERT)
     .doc(
         "Form of the process title; may contain {title}, {listen-addr}, {server-mode}, {port}, \
              {tls-port}, {unixsocket} and {config-file}.",
@@ -274,7 +281,7 @@ const PROCESS: &[OptionSpec] = &[
         .flags(INERT)
         .doc("Warnings about the system that do not keep the server from starting."),
     yes_no("disable-thp", true, field!(disable_thp))
-        .flags(IMMUTABLE | INERT)
+        .flags(IMMUTABLE)
         .doc("Switch transparent huge pages off for this process."),
     one_of("oom-score-adj", "no", choice!(oom_score_adj: OomScoreAdj)).flags(INERT).doc(
         "Whether to tell the kernel whom to kill first when memory runs out; `absolute` takes the \
@@ -334,6 +341,7 @@ const LOG: &[OptionSpec] = &[
         .flags(IMMUTABLE | INERT)
         .doc("Facility in the system log."),
     yes_no("crash-log-enabled", true, field!(crash_log_enabled))
+        .flags(INERT)
         .doc("Log what is known when the server crashes."),
     yes_no("crash-memcheck-enabled", true, field!(crash_memcheck_enabled))
         .flags(INERT)
@@ -436,6 +444,7 @@ const DATA_TYPES: &[OptionSpec] = &[
 const SCRIPTS: &[OptionSpec] = &[
     int("busy-reply-threshold", I64, 5000, field!(busy_reply_threshold))
         .alias("lua-time-limit")
+        .flags(INERT)
         .doc("Milliseconds after which other clients get BUSY while a script runs; 0 lets them wait."),
     yes_no("lua-enable-deprecated-api", false, field!(lua_enable_deprecated_api))
         .flags(IMMUTABLE | HIDDEN | INERT)
@@ -474,6 +483,7 @@ const PERSISTENCE: &[OptionSpec] = &[
         own::write_save,
     )
     .flags(MULTI_ARG | INERT)
+    .words_per_line(2)
     .doc("Write a dump after so many seconds if there were so many changes; empty for never."),
     checked("dbfilename", "dump.rdb", own::dump_file_name, field!(dbfilename))
         .flags(PROTECTED | INERT)

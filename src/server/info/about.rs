@@ -37,7 +37,7 @@ pub(super) fn server(server: &Server, text: &mut String) {
     line(text, "server_time_usec", server.clock.wall_us());
     line(text, "uptime_in_seconds", uptime_secs);
     line(text, "uptime_in_days", uptime_secs / 86_400);
-    line(text, "hz", config.hz);
+    line(text, "hz", server.hz());
     line(text, "configured_hz", config.hz);
     line(text, "lru_clock", server.engine.ks.access_clock);
     line(text, "executable", executable.unwrap_or_default());
