@@ -79,6 +79,33 @@ fn rewrite_without_a_file_or_a_folder_for_it_fails() {
 }
 
 #[test]
+fn commands_are_renamed_and_taken_away() {
+    let folder = Folder::new("rename");
+    let long = "a-name-that-is-longer-than-that-of-any-command-of-redis";
+    let path = folder.file(
+        "redis.conf",
+        &format!("rename-command FLUSHALL {long}\nrename-command keys \"\"\nrename-command CONFIG Get2\nuser u on nopass +flushall\n"),
+    );
+    let server = Server::from_file(&path);
+    let mut conn = server.connect();
+    assert!(conn.ask("FLUSHALL").starts_with("-ERR unknown command 'FLUSHALL'"));
+    assert!(conn.ask("KEYS *").starts_with("-ERR unknown command 'KEYS'"));
+    assert_eq!(conn.ask(&long.to_uppercase()), "+OK\r\n");
+    assert_eq!(conn.ask("get2 GET hz"), "*2\r\n$2\r\nhz\r\n$2\r\n10\r\n");
+    assert_eq!(conn.ask("COMMAND INFO flushall keys"), "*2\r\n*-1\r\n*-1\r\n");
+    // The lines are kept, and rules of users keep to the declared names.
+    assert_eq!(conn.ask("get2 REWRITE"), "+OK\r\n");
+    let text = fs::read_to_string(&path).expect("there");
+    assert!(
+        text.starts_with(&format!("rename-command FLUSHALL {long}\nrename-command keys \"\"\n")),
+        "{text}"
+    );
+    assert_eq!(conn.ask("AUTH u x"), "+OK\r\n");
+    assert_eq!(conn.ask(long), "+OK\r\n");
+    assert!(conn.ask("GET a").starts_with("-NOPERM"));
+}
+
+#[test]
 fn the_working_directory_is_entered_and_shown_in_full() {
     let folder = Folder::new("dir");
     let server = Server::with(&["--enable-protected-configs", "yes"]);

@@ -199,13 +199,13 @@ impl Selector {
     fn allow(&mut self, name: &[u8], context: RuleContext) -> Result<(), RuleError> {
         let registry = context.registry;
         let Some(bar) = memchr::memrchr(b'|', name) else {
-            let index = registry.find(name).ok_or(RuleError::Unknown)?;
+            let index = registry.declared(name).ok_or(RuleError::Unknown)?;
             self.set_command(registry.get(index), true);
             self.record(name, true);
             return Ok(());
         };
         let (front, word) = (&name[..bar], &name[bar + 1..]);
-        let command = registry.get(registry.find_full(front).ok_or(RuleError::Unknown)?);
+        let command = registry.get(registry.declared(front).ok_or(RuleError::Unknown)?);
         if command.is_sub {
             return Err(RuleError::ArgumentOfSubcommand);
         }
@@ -229,7 +229,7 @@ impl Selector {
     /// `-get` or `-config|get`.
     fn forbid(&mut self, name: &[u8], context: RuleContext) -> Result<(), RuleError> {
         let registry = context.registry;
-        let index = registry.find_full(name).ok_or(RuleError::Unknown)?;
+        let index = registry.declared(name).ok_or(RuleError::Unknown)?;
         self.set_command(registry.get(index), false);
         self.record(name, false);
         Ok(())

@@ -22,6 +22,8 @@ pub struct Command {
     pub index: u16,
     /// Name in lower case; a sub-command's own word.
     pub name: &'static str,
+    /// The name it is called by, which `rename-command` may have changed; empty: it cannot be called.
+    called: Box<[u8]>,
     /// `get`, or `client|setname`.
     pub full_name: String,
     /// See [`CommandSpec::summary`].
@@ -62,15 +64,32 @@ impl Command {
         if self.arity >= 0 { argc == arity } else { argc >= arity }
     }
 
+    /// Whether `name`, in any case, is what it is called by.
+    #[inline]
+    fn is_called(&self, name: &[u8]) -> bool {
+        self.called.eq_ignore_ascii_case(name)
+    }
+
     /// Whether it has sub-commands.
     pub fn is_container(&self) -> bool {
         !self.subcommands.is_empty()
     }
 }
 
-/// All commands, found by name.
+/// Why `rename-command` was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RenameError {
+    /// No command has the old name.
+    NoSuchCommand,
+    /// Another command has the new name.
+    NameTaken,
+}
+
+/// All commands, found by the names they are called by.
 pub struct Registry {
     commands: Vec<Command>,
+    /// Length of the longest of these names; longer words are no command.
+    name_bytes_max: usize,
     /// Open addressing over the top-level names: index + 1, 0 is free.
     slots: Vec<u16>,
     top_level: Vec<u16>,
@@ -78,9 +97,6 @@ pub struct Registry {
 
 /// Slots for each command; sparse enough that most names are found at once.
 const SLOTS_PER_COMMAND: usize = 4;
-
-/// Longest name looked up; longer words are no command.
-const NAME_BYTES_MAX: usize = 32;
 
 #[inline]
 fn hash(name: &[u8]) -> usize {
@@ -98,7 +114,8 @@ impl Registry {
         data: &[&'static [CommandSpec<DataFn>]],
         server: &[&'static [CommandSpec<S>]],
     ) -> (Registry, Vec<S>) {
-        let mut registry = Registry { commands: Vec::new(), slots: Vec::new(), top_level: Vec::new() };
+        let mut registry =
+            Registry { commands: Vec::new(), name_bytes_max: 0, slots: Vec::new(), top_level: Vec::new() };
         let mut server_fns = Vec::new();
         for spec in data.iter().copied().flatten() {
             registry.add(spec, None, &mut |f| Handler::Data(f));
@@ -127,6 +144,7 @@ impl Registry {
         self.commands.push(Command {
             index,
             name: spec.name,
+            called: spec.name.as_bytes().into(),
             full_name,
             summary: spec.summary,
             since: spec.since,
@@ -153,14 +171,30 @@ impl Registry {
 
     fn index(&mut self) {
         self.slots = vec![0; (self.top_level.len() * SLOTS_PER_COMMAND).next_power_of_two()];
+        let mask = self.slots.len() - 1;
         for &index in &self.top_level {
-            let mut slot = hash(self.commands[index as usize].name.as_bytes());
-            while self.slots[slot & (self.slots.len() - 1)] != 0 {
-                slot += 1;
+            let name = &self.commands[index as usize].called;
+            self.name_bytes_max = self.name_bytes_max.max(name.len());
+            let mut slot = hash(name) & mask;
+            while self.slots[slot] != 0 {
+                slot = (slot + 1) & mask;
             }
-            let mask = self.slots.len() - 1;
-            self.slots[slot & mask] = index + 1;
+            self.slots[slot] = index + 1;
         }
+    }
+
+    /// Has a command called by another name, or by none if `new` is empty. Rules of users keep to the old name.
+    pub fn rename(&mut self, old: &[u8], new: &[u8]) -> Result<(), RenameError> {
+        let index = self.find(old).ok_or(RenameError::NoSuchCommand)?;
+        if !new.is_empty() && self.find(new).is_some() {
+            return Err(RenameError::NameTaken);
+        }
+        self.commands[index as usize].called = new.into();
+        if new.is_empty() {
+            self.top_level.retain(|&other| other != index);
+        }
+        self.index();
+        Ok(())
     }
 
     /// Commands and sub-commands.
@@ -189,17 +223,17 @@ impl Registry {
         &self.top_level
     }
 
-    /// The command of that name, in any case, sub-commands not looked at.
+    /// The command called by that name, in any case, sub-commands not looked at.
     #[inline]
     pub fn find(&self, name: &[u8]) -> Option<u16> {
-        if name.len() > NAME_BYTES_MAX {
+        if name.len() > self.name_bytes_max {
             return None;
         }
         let mask = self.slots.len() - 1;
         let mut slot = hash(name) & mask;
         loop {
             let index = self.slots[slot].checked_sub(1)?;
-            if self.commands[index as usize].name.as_bytes().eq_ignore_ascii_case(name) {
+            if self.commands[index as usize].is_called(name) {
                 return Some(index);
             }
             slot = (slot + 1) & mask;
@@ -221,6 +255,14 @@ impl Registry {
             return Ok(index);
         }
         self.find_sub(index, args[1]).ok_or_else(|| CmdError::unknown_subcommand(command.name, args[1]))
+    }
+
+    /// The command declared as `get` or `client|setname`, in any case and whatever it is called by now.
+    pub fn declared(&self, name: &[u8]) -> Option<u16> {
+        let mut known = self.iter();
+        known
+            .find(|(_, command)| command.full_name.as_bytes().eq_ignore_ascii_case(name))
+            .map(|(index, _)| index)
     }
 
     /// The command called `get` or `client|setname`, in any case.

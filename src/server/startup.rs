@@ -9,6 +9,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use crate::ae::Id;
 use crate::base::config::{CommandLine, Config, Directive, Directives, args_to_config_lines};
 use crate::base::limits::RESERVED_FILES;
+use crate::cmd::registry::RenameError;
 use crate::net::listen::{ListenError, Listener, listen_tcp, listen_unix};
 
 use super::files::{path_of, reason};
@@ -23,6 +24,8 @@ pub struct Startup {
     pub file: Option<String>,
     /// The `user` lines.
     pub users: Vec<Directive>,
+    /// The `rename-command` lines.
+    pub renames: Vec<Directive>,
 }
 
 /// Reads the configuration that the arguments name. An error is the whole text for the user.
@@ -57,13 +60,12 @@ pub fn configure(args: &[Vec<u8>]) -> Result<Startup, String> {
         .map_err(|error| error.report(REDIS_VERSION))?;
     refuse_unsupported(&directives)?;
     let file = file.map(|(path, _)| std::fs::canonicalize(&path).map_or(path, |p| p.display().to_string()));
-    Ok(Startup { config, file, users: directives.users })
+    Ok(Startup { config, file, users: directives.users, renames: directives.renames })
 }
 
 /// Directives that redae does not carry out must not be passed over in silence.
 fn refuse_unsupported(directives: &Directives) -> Result<(), String> {
     let refused = [
-        (&directives.renames, "rename-command is not supported yet"),
         (&directives.modules, "modules are not supported"),
         (&directives.module_options, "modules are not supported"),
     ];
@@ -131,7 +133,7 @@ pub fn listen_failure(error: &ListenError) -> String {
 impl Server {
     /// A server as its configuration says, listening. An error is the whole text for the user.
     pub fn start(startup: Startup, seed: u64) -> Result<Server, String> {
-        let Startup { mut config, file, users } = startup;
+        let Startup { mut config, file, users, renames } = startup;
         let log = Log::new(config.loglevel, &config.logfile)
             .map_err(|error| format!("redae: cannot open the log file: {error}"))?;
         enter_dir(&mut config).map_err(|error| {
@@ -150,6 +152,7 @@ impl Server {
         let mut server =
             Server::new(config, log, seed).map_err(|error| format!("redae: cannot start: {error}"))?;
         server.config_file = file;
+        server.rename_commands(&renames)?;
         server.load_users(&users)?;
         server.note_memory_options();
         server.note_wanted_events();
@@ -164,6 +167,19 @@ impl Server {
         server.write_pid_file();
         server.watch_signals().map_err(|error| format!("redae: cannot handle signals: {error}"))?;
         Ok(server)
+    }
+
+    fn rename_commands(&mut self, lines: &[Directive]) -> Result<(), String> {
+        for line in lines {
+            self.engine.registry.rename(&line.args[1], &line.args[2]).map_err(|error| {
+                let reason = match error {
+                    RenameError::NoSuchCommand => "No such command in rename-command",
+                    RenameError::NameTaken => "Target command name already exists",
+                };
+                line.error(reason).report(REDIS_VERSION)
+            })?;
+        }
+        Ok(())
     }
 
     fn listen(&mut self) -> Result<(), String> {
