@@ -12,7 +12,7 @@ use super::spec::{Acl, CommandSpec, Deprecated, Flags, Group, KeySpec};
 use crate::base::error::CmdError;
 use crate::base::longdouble::LongDouble;
 use crate::base::num::parse_i64;
-use crate::db::field_expiry::is_over;
+use crate::db::field_index::is_over;
 use crate::db::keyspace::{EventClass, Keyspace};
 use crate::db::value::{Value, ValueRef};
 use crate::proto::reply::Reply;

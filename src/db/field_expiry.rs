@@ -1,77 +1,18 @@
-//! Expiry of single fields of hashes: the index of hashes that have such fields, and the removal of fields whose time is
-//! over. Touches its siblings and types.
+//! Expiry of single fields of hashes: the removal of fields whose time is over. Touches its siblings and types.
 //!
-//! A database orders its hashes by when their first field expires, as pairs of that time and the key. The index is
-//! exact: whoever changes a hash in place reports the change with [`Keyspace::reschedule_fields`], and the functions that
-//! add, replace and remove whole keys see to the rest. So nothing needs to look into a hash to know that no field is due.
+//! Whoever changes a hash in place reports the change to the index (`field_index.rs`) with
+//! [`Keyspace::reschedule_fields`]; the functions that add, replace and remove whole keys see to the rest.
 //!
 //! A field that is due stays until a command asks for it by name, or until [`cycle`] comes by. Commands that visit all
 //! fields pass over those that are due.
 
-use std::collections::BTreeSet;
-
 use crate::db::entry::KeyEntry;
+use crate::db::field_index::is_over;
 use crate::db::keyspace::{EventClass, Keyspace};
-use crate::db::value::ValueRef;
 use crate::types::hash::Hash;
-use crate::types::table::Element;
 
 /// Fields taken out of one hash before [`cycle`] asks for the time again.
 const FIELDS_PER_STEP: usize = 200;
-
-/// When the first field of a hash expires, and the key of the hash, for every hash of a database that has such fields.
-#[derive(Debug, Default)]
-pub(super) struct FieldExpiries(BTreeSet<(i64, Box<[u8]>)>);
-
-impl FieldExpiries {
-    /// Hashes in it.
-    pub(super) fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    #[inline]
-    fn first_ms(&self) -> Option<i64> {
-        self.0.first().map(|first| first.0)
-    }
-
-    /// Forgets up to `max` hashes, for a database that is being freed. Says whether there are more.
-    pub(super) fn shorten(&mut self, max: usize) -> bool {
-        for _ in 0..max {
-            self.0.pop_last();
-        }
-        !self.0.is_empty()
-    }
-
-    /// Takes note of a key that came into the database.
-    pub(super) fn add(&mut self, entry: &KeyEntry) {
-        if let Some(at) = first_field_expiry(entry) {
-            self.0.insert((at, entry.key().into()));
-        }
-    }
-
-    /// Takes note of a key whose value is about to go.
-    #[inline]
-    pub(super) fn remove(&mut self, entry: &KeyEntry) {
-        if self.0.is_empty() {
-            return;
-        }
-        if let Some(at) = first_field_expiry(entry) {
-            self.0.remove(&(at, entry.key().into()));
-        }
-    }
-}
-
-fn first_field_expiry(entry: &KeyEntry) -> Option<i64> {
-    match entry.value() {
-        ValueRef::Hash(hash) => hash.min_expire(),
-        _ => None,
-    }
-}
-
-/// A field that expires at this time has had it.
-pub fn is_over(expire_ms: Option<i64>, now_ms: i64) -> bool {
-    expire_ms.is_some_and(|at| at < now_ms)
-}
 
 impl Keyspace {
     /// Whether any hash of a database has a field that is due.
@@ -90,11 +31,7 @@ impl Keyspace {
 
     #[cold]
     fn move_in_index(&mut self, db: usize, key: &[u8], before: Option<i64>, after: Option<i64>) {
-        let index = &mut self.db_mut(db).field_expiries.0;
-        if let Some(at) = before {
-            index.remove(&(at, key.into()));
-        }
-        index.extend(after.map(|at| (at, key.into())));
+        self.db_mut(db).field_expiries.reschedule(key, before, after);
     }
 
     /// Takes those of the named fields that are due out of a hash, if the key holds one. The event is `hexpired`; a hash
@@ -148,12 +85,11 @@ pub fn cycle(ks: &mut Keyspace, start: usize, mut out_of_time: impl FnMut() -> b
     for offset in 0..count {
         let db = (start + offset) % count;
         while ks.has_due_fields(db) {
-            let first = ks.db_mut(db).field_expiries.0.first();
-            let key = first.map(|(_, key)| key.clone()).unwrap_or_default();
+            let key = ks.db(db).field_expiries.first_key().unwrap_or_default();
             let gone = ks.expire_fields(db, &key, FIELDS_PER_STEP);
             debug_assert!(gone > 0, "the index names a hash with a field that is due");
             if gone == 0 {
-                ks.db_mut(db).field_expiries.0.pop_first();
+                ks.db_mut(db).field_expiries.forget_first();
             }
             if out_of_time() {
                 return db;
@@ -166,6 +102,7 @@ pub fn cycle(ks: &mut Keyspace, start: usize, mut out_of_time: impl FnMut() -> b
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::field_index::FieldExpiries;
     use crate::db::value::Value;
     use crate::types::hash::HashLimits;
     use crate::types::table::Seed;
@@ -181,9 +118,10 @@ mod tests {
     }
 
     /// The index as it should be.
-    fn expected(ks: &Keyspace, db: usize) -> BTreeSet<(i64, Box<[u8]>)> {
-        let entries = ks.db(db).iter();
-        entries.filter_map(|entry| Some((first_field_expiry(entry)?, entry.key().into()))).collect()
+    fn expected(ks: &Keyspace, db: usize) -> FieldExpiries {
+        let mut index = FieldExpiries::default();
+        ks.db(db).iter().for_each(|entry| index.add(entry));
+        index
     }
 
     #[test]
@@ -202,7 +140,7 @@ mod tests {
         ks.copy((0, b"k8"), (1, b"k8"));
         ks.transfer((0, b"k0"), (0, b"k10"));
         for db in 0..2 {
-            assert_eq!(ks.db(db).field_expiries.0, expected(&ks, db), "database {db}");
+            assert_eq!(ks.db(db).field_expiries, expected(&ks, db), "database {db}");
         }
         assert_eq!((ks.db(0).field_expiries_len(), ks.db(1).field_expiries_len()), (16, 2));
         ks.swap(0, 1);

@@ -9,96 +9,16 @@
 use crate::base::Rand;
 use crate::base::error::CmdError;
 use crate::db::access::Frequency;
+pub use crate::db::database::Db;
 use crate::db::entry::{EntryRef, KeyEntry};
-use crate::db::field_expiry::FieldExpiries;
+pub use crate::db::signals::{Cause, EventClass, KeyEvent, Signals, Touched};
 use crate::db::trash::{LazyRemovals, Trash};
 use crate::db::value::Value;
 use crate::types::hash::Hash;
 use crate::types::list::List;
 use crate::types::set::Set;
-use crate::types::table::{Element, Seed, Table, TableStats};
+use crate::types::table::{Element, Seed, Table};
 use crate::types::zset::ZSet;
-
-/// Classes of key events, as `notify-keyspace-events` names them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct EventClass(pub u32);
-
-impl EventClass {
-    /// `g`: commands of no type, like DEL and EXPIRE.
-    pub const GENERIC: EventClass = EventClass(1 << 2);
-    /// `$`
-    pub const STRING: EventClass = EventClass(1 << 3);
-    /// `l`
-    pub const LIST: EventClass = EventClass(1 << 4);
-    /// `s`
-    pub const SET: EventClass = EventClass(1 << 5);
-    /// `h`
-    pub const HASH: EventClass = EventClass(1 << 6);
-    /// `z`
-    pub const ZSET: EventClass = EventClass(1 << 7);
-    /// `x`
-    pub const EXPIRED: EventClass = EventClass(1 << 8);
-    /// `e`
-    pub const EVICTED: EventClass = EventClass(1 << 9);
-    /// `n`: a key came into being.
-    pub const NEW: EventClass = EventClass(1 << 14);
-}
-
-/// Something that happened to a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct KeyEvent {
-    /// Its database.
-    pub db: usize,
-    /// Its class.
-    pub class: EventClass,
-    /// Its name, like `set`.
-    pub name: &'static str,
-    /// The key.
-    pub key: Vec<u8>,
-}
-
-/// Whose doing a change of a key was.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cause {
-    /// The running command's.
-    Command,
-    /// The server's own: the key's time was over, or memory short.
-    Server,
-    /// It went with its whole database, or was exchanged with it.
-    Database,
-}
-
-/// A key that has changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Touched {
-    /// Its database.
-    pub db: usize,
-    /// The key.
-    pub key: Vec<u8>,
-    /// Whose doing it was.
-    pub cause: Cause,
-}
-
-/// What changes leave behind for the caller of a command.
-#[derive(Debug, Default)]
-pub struct Signals {
-    /// Changes since the start: what a save would have to write.
-    pub dirty: u64,
-    /// Event classes that somebody wants to hear of.
-    pub wanted: u32,
-    /// Wanted events in order, taken by the executor after each command.
-    pub events: Vec<KeyEvent>,
-    /// Whether anybody wants to hear of changed keys at all: watchers, blocked and tracking clients.
-    pub listening: bool,
-    /// Changed keys in order, if anybody listens.
-    pub touched: Vec<Touched>,
-    /// Keys that clients watch. When a whole database is emptied or swapped, the changed keys are found among these.
-    pub watched: Vec<(usize, Vec<u8>)>,
-    /// Databases whose whole content was exchanged for another.
-    pub swapped: Vec<usize>,
-    /// Whether databases were emptied.
-    pub flushed: bool,
-}
 
 /// Counters that INFO shows.
 #[derive(Debug, Default, Clone)]
@@ -117,100 +37,6 @@ pub struct KeyspaceStats {
     pub expire_cycle_capped: u64,
     /// Estimated share of expired keys still in memory, 0 to 1.
     pub expired_stale_share: f64,
-}
-
-/// One numbered database.
-pub struct Db {
-    pub(super) keys: Table<KeyEntry>,
-    pub(super) expires: Table<EntryRef>,
-    pub(super) field_expiries: FieldExpiries,
-    /// Where the expiry cycle goes on.
-    pub(super) expire_cursor: u64,
-    /// Running mean of the time to live of keys with an expiry, in milliseconds.
-    pub avg_ttl_ms: i64,
-}
-
-impl Db {
-    fn new(seed: Seed) -> Db {
-        Db {
-            keys: Table::new(seed),
-            expires: Table::new(seed),
-            field_expiries: FieldExpiries::default(),
-            expire_cursor: 0,
-            avg_ttl_ms: 0,
-        }
-    }
-
-    /// Keys in it, expired ones that nobody has noticed included.
-    pub fn len(&self) -> usize {
-        self.keys.len()
-    }
-
-    /// Whether it has no keys.
-    pub fn is_empty(&self) -> bool {
-        self.keys.is_empty()
-    }
-
-    /// Keys with an expiry.
-    pub fn expires_len(&self) -> usize {
-        self.expires.len()
-    }
-
-    /// Hashes with fields that expire.
-    pub fn field_expiries_len(&self) -> usize {
-        self.field_expiries.len()
-    }
-
-    /// One step of a scan: reports the keys of one bucket and gives the next cursor, 0 at the end.
-    pub fn scan(&self, cursor: u64, report: impl FnMut(&KeyEntry)) -> u64 {
-        self.keys.scan(cursor, report)
-    }
-
-    /// One key, even if its time is over: for a second look-up in the same command, after one that has judged that.
-    pub fn find(&self, key: &[u8]) -> Option<&KeyEntry> {
-        self.keys.find(key)
-    }
-
-    /// All keys, in no order.
-    pub fn iter(&self) -> impl Iterator<Item = &KeyEntry> {
-        self.keys.iter()
-    }
-
-    /// Goes on with the rehashing of the tables.
-    pub fn rehash_step(&mut self, buckets: usize) {
-        self.keys.rehash_step(buckets);
-        self.expires.rehash_step(buckets);
-    }
-
-    /// Counts of the tables of keys and of expiries, for people. Visits every bucket.
-    pub fn table_stats(&self) -> [Vec<TableStats>; 2] {
-        [self.keys.stats(), self.expires.stats()]
-    }
-
-    /// Bytes that the table of keys, without the keys themselves, and the index of expiries take.
-    pub fn table_bytes(&self) -> (usize, usize) {
-        (self.keys.mem_size(), self.expires.mem_size())
-    }
-
-    /// Whether one of the tables is between two sizes.
-    pub fn is_rehashing(&self) -> bool {
-        self.keys.is_rehashing() || self.expires.is_rehashing()
-    }
-
-    /// Hint that this key is going to be looked up.
-    pub fn prefetch(&self, key: &[u8]) {
-        self.keys.prefetch(self.keys.hash_of(key));
-    }
-
-    fn remove(&mut self, hash: u64, key: &[u8]) -> Option<KeyEntry> {
-        if !self.expires.is_empty() {
-            // The reference goes first: it must not outlive its entry.
-            self.expires.remove_hashed(hash, key);
-        }
-        let entry = self.keys.remove_hashed(hash, key)?;
-        self.field_expiries.remove(&entry);
-        Some(entry)
-    }
 }
 
 /// All databases.

@@ -6,9 +6,9 @@
 
 use std::collections::VecDeque;
 
+use crate::db::database::Db;
 use crate::db::entry::{EntryRef, KeyEntry};
-use crate::db::field_expiry::FieldExpiries;
-use crate::db::keyspace::Db;
+use crate::db::field_index::FieldExpiries;
 use crate::db::value::Value;
 use crate::types::hash::HashDrain;
 use crate::types::list::ListDrain;

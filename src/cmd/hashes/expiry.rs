@@ -5,7 +5,7 @@ use crate::base::num::parse_i64;
 use crate::cmd::ctx::{CmdResult, Ctx, DataFn, Outcome};
 use crate::cmd::hashes;
 use crate::cmd::spec::{Acl, CommandSpec, Flags, Group, KeySpec};
-use crate::db::field_expiry::is_over;
+use crate::db::field_index::is_over;
 use crate::db::keyspace::EventClass;
 use crate::types::hash::Hash;
 

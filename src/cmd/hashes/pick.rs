@@ -6,7 +6,7 @@ use crate::cmd::ctx::{CmdResult, Ctx, DataFn, Outcome};
 use crate::cmd::hashes;
 use crate::cmd::sets::{ScanOptions, begin_scan, end_scan, put_item};
 use crate::cmd::spec::{Acl, CommandSpec, Flags, Group, KeySpec};
-use crate::db::field_expiry::is_over;
+use crate::db::field_index::is_over;
 use crate::db::keyspace::Keyspace;
 use crate::types::Item;
 use crate::types::hash::Hash;
