@@ -22,6 +22,42 @@ use registry::{Command, Registry};
 
 /// Different error codes that are counted; a client could make up more only through scripts.
 const ERROR_CODES_MAX: usize = 128;
+/// What stands for all codes once there were more.
+const TOO_MANY_ERROR_CODES: &[u8] = b"ERRORSTATS_DISABLED";
+
+/// Error replies, counted by code until there are too many different ones.
+#[derive(Debug, Default)]
+pub struct ErrorStats {
+    counts: BTreeMap<Vec<u8>, u64>,
+    stopped: bool,
+    /// The codes that there were when counting stopped, until somebody asks for them.
+    codes_at_stop: Option<Vec<u8>>,
+}
+
+impl ErrorStats {
+    /// Codes with their counts, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.counts.iter().map(|(code, count)| (code.as_slice(), *count))
+    }
+
+    fn add(&mut self, code: &[u8]) {
+        if let Some(count) = self.counts.get_mut(code) {
+            *count += u64::from(!self.stopped);
+        } else if self.counts.len() < ERROR_CODES_MAX && !self.stopped {
+            self.counts.insert(code.to_vec(), 1);
+        } else if !self.stopped {
+            let codes: Vec<&[u8]> = self.counts.keys().map(Vec::as_slice).collect();
+            let codes = codes.join(&b", "[..]);
+            let counts = BTreeMap::from([(TOO_MANY_ERROR_CODES.to_vec(), 1)]);
+            *self = ErrorStats { counts, stopped: true, codes_at_stop: Some(codes) };
+        }
+    }
+
+    /// If counting has stopped since this was last asked: the codes that there were, separated by commas.
+    pub fn take_stop(&mut self) -> Option<Vec<u8>> {
+        self.codes_at_stop.take()
+    }
+}
 
 /// What INFO tells about one command.
 #[derive(Debug, Clone, Default)]
@@ -75,7 +111,7 @@ pub struct Engine {
     /// How long the last command took if it reached the threshold, else 0.
     noticed_ticks: u64,
     /// Error replies by code.
-    pub errors: BTreeMap<Vec<u8>, u64>,
+    pub errors: ErrorStats,
     /// Error replies in all.
     pub error_replies: u64,
     /// Commands that ran.
@@ -97,7 +133,7 @@ impl Engine {
             ns_per_giga_tick: 1 << 32,
             notice_from_ticks: u64::MAX,
             noticed_ticks: 0,
-            errors: BTreeMap::new(),
+            errors: ErrorStats::default(),
             error_replies: 0,
             commands_processed: 0,
         }
@@ -226,21 +262,39 @@ impl Engine {
     #[cold]
     pub fn count_error(&mut self, error: &CmdError) {
         self.error_replies += 1;
-        let code = error.code();
-        if let Some(count) = self.errors.get_mut(code) {
-            *count += 1;
-        } else if self.errors.len() < ERROR_CODES_MAX {
-            self.errors.insert(code.to_vec(), 1);
-        }
+        self.errors.add(error.code());
     }
 
     /// Sets all statistics of commands and keys back.
     pub fn reset_stats(&mut self) {
         self.stats.fill(CommandStats::default());
-        self.errors.clear();
+        self.errors = ErrorStats::default();
         self.error_replies = 0;
         self.commands_processed = 0;
         self.acl.log.reset_counts();
         self.ks.stats = Default::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counting_of_error_codes_stops_when_there_are_too_many() {
+        let mut errors = ErrorStats::default();
+        for code in 0..ERROR_CODES_MAX {
+            errors.add(format!("E{code:03}").as_bytes());
+        }
+        errors.add(b"E000");
+        assert_eq!(errors.take_stop(), None);
+        assert_eq!(errors.iter().next(), Some((&b"E000"[..], 2)));
+        for _ in 0..2 {
+            errors.add(b"ONEMORE");
+            assert_eq!(errors.iter().collect::<Vec<_>>(), [(TOO_MANY_ERROR_CODES, 1)]);
+        }
+        let codes = errors.take_stop().expect("it has stopped");
+        assert!(codes.starts_with(b"E000, E001, ") && codes.ends_with(b"E127"));
+        assert_eq!(errors.take_stop(), None);
     }
 }

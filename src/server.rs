@@ -61,6 +61,7 @@ mod slowlog;
 pub mod startup;
 mod stats;
 mod tend;
+mod title;
 mod tracking;
 
 use blocking::{Pause, Waiting};
@@ -148,6 +149,8 @@ pub struct Server {
     /// Identifies the history of the data for replicas.
     repl_id: String,
     config_file: Option<String>,
+    /// The process title, if the server may set it.
+    title: Option<title::Title>,
     stopping: bool,
 }
 
@@ -204,6 +207,7 @@ impl Server {
             run_id,
             repl_id,
             config_file: None,
+            title: None,
             stopping: false,
             reclaim: reclaim::Reclaim::new(),
         })
@@ -236,8 +240,8 @@ impl Server {
         // Sleep, unless somebody has more to read, to write or to connect.
         let wait = self.wait();
         let mut ready = std::mem::take(&mut self.ready);
-        self.stats.busy_ticks += self.clock.ticks().wrapping_sub(self.awake_since_ticks);
-        self.stats.turns += 1;
+        let busy_ticks = self.clock.ticks().wrapping_sub(self.awake_since_ticks);
+        self.stats.count_turn(busy_ticks, self.engine.commands_processed);
         let nap = self.moderation.nap(ready.len(), self.engine.commands_processed);
         if let Some(nap) = nap.filter(|_| !wait.is_zero()) {
             self.poller.nap(nap);
@@ -367,6 +371,7 @@ impl Server {
         if self.debug.cron_paused {
             return;
         }
+        let start_us = self.clock.mono_us();
         self.cron_runs += 1;
         self.ticks_per_us = self.clock.ticks_per_us();
         self.note_observers();
@@ -384,6 +389,11 @@ impl Server {
             (self.engine.commands_processed, self.clients.bytes_in, self.clients.bytes_out);
         stats.sample(self.clock.mono_us(), commands, bytes_in, bytes_out);
         self.cron.set_period(period(self.hz()));
+        if let Some(codes) = self.engine.errors.take_stop() {
+            self.log.warning("Errorstats stopped adding new errors: there are too many different ones.");
+            self.log.warning(&format!("Current errors code list: {}", String::from_utf8_lossy(&codes)));
+        }
+        self.stats.cron_us += self.clock.mono_us() - start_us;
     }
 
     /// Ticks a second: `hz`, and with `dynamic-hz` so many more that a tick has few enough clients to look after.

@@ -146,3 +146,25 @@ fn the_timer_ticks_more_often_for_many_clients() {
     assert!(conn.ask("INFO server").contains("\r\nhz:1\r\nconfigured_hz:1\r\n"));
     assert_eq!(others.len(), 450);
 }
+
+#[test]
+fn the_process_title_follows_its_template() {
+    let server = Server::start();
+    let title = || {
+        let bytes = fs::read(format!("/proc/{}/cmdline", server.pid())).expect("Linux");
+        String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned()
+    };
+    let address = format!("127.0.0.1:{}", server.port);
+    assert!(title().ends_with(&format!("/redae {address}")), "{}", title());
+    let mut conn = server.connect();
+    assert_eq!(conn.ask("CONFIG SET proc-title-template short"), "+OK\r\n");
+    assert_eq!(title(), "short");
+    let long = "x".repeat(300);
+    assert_eq!(conn.ask(&format!("CONFIG SET proc-title-template {long}{{port}}")), "+OK\r\n");
+    // There is as much room as arguments and environment took.
+    assert!(title().starts_with(&long) && title().ends_with(&server.port.to_string()), "{}", title());
+    assert!(conn.ask("CONFIG SET proc-title-template {other}").contains("template format is invalid"));
+    let untitled = Server::with(&["--set-proc-title", "no"]);
+    let kept = fs::read(format!("/proc/{}/cmdline", untitled.pid())).expect("Linux");
+    assert!(kept.ends_with(b"--set-proc-title\0no\0"));
+}

@@ -182,3 +182,18 @@ fn shutdown_ends_the_server_unless_it_would_lose_what_is_to_be_saved() {
     assert_eq!(conn.rest(), "");
     assert_eq!(server.terminate(), Some(0));
 }
+
+#[test]
+fn the_section_debug_is_for_those_who_name_it() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    conn.send(b"PING\r\nPING\r\nPING\r\n");
+    (0..3).for_each(|_| assert_eq!(conn.reply(), "+PONG\r\n"));
+    for sections in ["", "all", "everything"] {
+        assert!(!conn.ask(&format!("INFO {sections}")).contains("eventloop_cmd_per_cycle_max"), "{sections}");
+    }
+    assert_eq!(field(&mut conn, "debug", "eventloop_duration_aof_sum"), "0");
+    let most: u64 = field(&mut conn, "debug", "eventloop_cmd_per_cycle_max").parse().expect("a number");
+    assert!(most >= 1, "{most}");
+    assert!(field(&mut conn, "debug", "eventloop_duration_max").parse::<u64>().is_ok());
+}

@@ -10,6 +10,7 @@ pub mod longdouble;
 pub mod num;
 pub mod session;
 pub mod split;
+pub mod title;
 
 /// The random generator of the server: one instance, owned by the server and passed in where chance is needed,
 /// so that a seeded run can be repeated.

@@ -78,9 +78,10 @@ impl Db {
         (self.keys.mem_size(), self.expires.mem_size())
     }
 
-    /// Whether one of the tables is between two sizes.
-    pub fn is_rehashing(&self) -> bool {
-        self.keys.is_rehashing() || self.expires.is_rehashing()
+    /// How many of the two tables are between two sizes, and the bytes that they will need no more.
+    pub fn rehashing(&self) -> (usize, usize) {
+        let tables = usize::from(self.keys.is_rehashing()) + usize::from(self.expires.is_rehashing());
+        (tables, self.keys.passing_mem_size() + self.expires.passing_mem_size())
     }
 
     /// Hint that this key is going to be looked up.

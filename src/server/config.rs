@@ -192,6 +192,9 @@ impl Server {
         }
         self.note_wanted_events();
         self.note_observers();
+        if touched("bind") || touched("port") || touched("proc-title-template") {
+            self.show_title();
+        }
         if touched("requirepass") {
             self.apply_requirepass();
         }

@@ -64,13 +64,17 @@ const SECTIONS: &[Section] = &[
     section(&["keyspace"], "Keyspace", true, about::keyspace),
 ];
 
+/// Shown to those who name it only: `all` and `everything` leave it out.
+const DEBUG: Section = section(&["debug"], "Debug", false, counters::debug);
+
 fn info(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
     let is = |word: &[u8], name: &str| word.eq_ignore_ascii_case(name.as_bytes());
     let all = args[1..].iter().any(|word| is(word, "all") || is(word, "everything"));
     let defaults = args.len() == 1 || args[1..].iter().any(|word| is(word, "default"));
     let mut text = String::with_capacity(4_096);
-    for section in SECTIONS {
+    for section in SECTIONS.iter().chain([&DEBUG]) {
         let named = args[1..].iter().any(|word| section.names.iter().any(|name| is(word, name)));
+        let all = all && section.heading != DEBUG.heading;
         if !(all || named || (defaults && section.default)) {
             continue;
         }

@@ -7,6 +7,7 @@ use crate::base::error::CmdError;
 use crate::base::num::{format_human_bytes, parse_i64};
 use crate::cmd::help;
 use crate::cmd::spec::{CommandSpec, Flags, Group, KeyFlags, KeySpec};
+use crate::db::database::Db;
 
 use super::{Server, ServerFn};
 
@@ -113,10 +114,33 @@ struct Overview {
     /// The part of it that the allocator holds, in use or not: what is not the program itself.
     active: usize,
     clients: usize,
-    /// For each database with keys: number, key table, index of expiries.
-    tables: Vec<(usize, usize, usize)>,
-    rehashing: usize,
+    /// Those of the databases with keys.
+    tables: Vec<Tables>,
     keys: usize,
+}
+
+/// The hash tables of a database, in bytes.
+#[derive(Clone, Copy)]
+struct Tables {
+    db: usize,
+    keys: usize,
+    /// What the keys' entries spend beside key and value.
+    entries: usize,
+    expires: usize,
+    /// What will be free when the tables that grow or shrink have been moved, and how many of them do.
+    passing: usize,
+    rehashing: usize,
+}
+
+impl Tables {
+    fn of(db: usize, data: &Db) -> Tables {
+        let ((keys, expires), (rehashing, passing)) = (data.table_bytes(), data.rehashing());
+        Tables { db, keys, entries: data.len() * ENTRY_OVERHEAD_BYTES, expires, passing, rehashing }
+    }
+
+    fn buckets(&self) -> usize {
+        self.keys + self.expires
+    }
 }
 
 /// Two numbers of bytes compared.
@@ -145,22 +169,19 @@ impl Overview {
             // Memory that was never written to is in use, but not resident.
             active: active.max(used),
             clients: server.clients.iter().map(|(_, client)| client.mem_size()).sum(),
-            tables: in_use
-                .clone()
-                .map(|(index, db)| {
-                    let (keys, expires) = db.table_bytes();
-                    (index, keys + db.len() * ENTRY_OVERHEAD_BYTES, expires)
-                })
-                .collect(),
-            rehashing: in_use.clone().filter(|(_, db)| db.is_rehashing()).count(),
+            tables: in_use.clone().map(|(index, db)| Tables::of(index, db)).collect(),
             keys: in_use.map(|(_, db)| db.len()).sum(),
         }
     }
 
     /// Bytes for other things than data.
     fn overhead(&self) -> usize {
-        let tables = self.tables.iter().map(|(_, keys, expires)| keys + expires).sum::<usize>();
-        self.startup + self.clients + tables
+        self.startup + self.clients + self.of_tables(|one| one.buckets() + one.entries)
+    }
+
+    /// The sum of something over the tables of all databases.
+    fn of_tables(&self, part: impl Fn(&Tables) -> usize) -> usize {
+        self.tables.iter().map(part).sum()
     }
 
     fn dataset(&self) -> usize {
@@ -257,7 +278,7 @@ pub(super) fn section(server: &Server, text: &mut String) {
     field("mem_cluster_links", &0);
     field("mem_aof_buffer", &0);
     field("mem_allocator", &"mimalloc");
-    field("mem_overhead_db_hashtable_rehashing", &0);
+    field("mem_overhead_db_hashtable_rehashing", &view.of_tables(|one| one.passing));
     field("active_defrag_running", &0);
     field("lazyfree_pending_objects", &server.engine.ks.trash.pending());
     field("lazyfreed_objects", &server.engine.ks.trash.freed());
@@ -302,12 +323,13 @@ fn memory_stats(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), Cmd
         }
     };
     write(&mut out, &head);
-    for (db, keys, expires) in &view.tables {
-        out.bulk(format!("db.{db}").as_bytes());
+    for one in &view.tables {
+        out.bulk(format!("db.{}", one.db).as_bytes());
         out.map(2);
+        let main = int(one.keys + one.entries);
         write(
             &mut out,
-            &[("overhead.hashtable.main", int(*keys)), ("overhead.hashtable.expires", int(*expires))],
+            &[("overhead.hashtable.main", main), ("overhead.hashtable.expires", int(one.expires))],
         );
     }
     write(&mut out, &tail);
@@ -336,10 +358,10 @@ fn stats_before_databases(view: &Overview) -> Vec<(&'static str, Figure)> {
 fn stats_behind_databases(view: &Overview) -> Vec<(&'static str, Figure)> {
     let (inside, outside, total) = (view.inside_allocator(), view.outside_allocator(), view.total());
     vec![
-        ("overhead.db.hashtable.lut", int(view.tables.iter().map(|(_, keys, expires)| keys + expires).sum())),
-        ("overhead.db.hashtable.rehashing", int(0)),
+        ("overhead.db.hashtable.lut", int(view.of_tables(Tables::buckets))),
+        ("overhead.db.hashtable.rehashing", int(view.of_tables(|one| one.passing))),
         ("overhead.total", int(view.overhead())),
-        ("db.dict.rehashing.count", int(view.rehashing)),
+        ("db.dict.rehashing.count", int(view.of_tables(|one| one.rehashing))),
         ("keys.count", int(view.keys)),
         ("keys.bytes-per-key", int(view.dataset().checked_div(view.keys).unwrap_or(0))),
         ("dataset.bytes", int(view.dataset())),
@@ -460,8 +482,8 @@ mod tests {
     use super::*;
 
     fn view(used: usize, peak: usize, active: usize, resident: usize, clients: usize) -> Overview {
-        let tables = vec![(0, 1_000, 500)];
-        Overview { used, peak, startup: 100, resident, active, clients, tables, rehashing: 0, keys: 10 }
+        let tables = Tables { db: 0, keys: 900, entries: 100, expires: 500, passing: 300, rehashing: 1 };
+        Overview { used, peak, startup: 100, resident, active, clients, tables: vec![tables], keys: 10 }
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::net::listen::{ListenError, Listener, listen_tcp, listen_unix};
 
 use super::files::{path_of, reason};
 use super::log::Log;
+use super::title::Title;
 use super::{Listening, REDIS_VERSION, Server};
 
 /// What a server is started with.
@@ -136,6 +137,8 @@ impl Server {
         let Startup { mut config, file, users, renames } = startup;
         let log = Log::new(config.loglevel, &config.logfile)
             .map_err(|error| format!("redae: cannot open the log file: {error}"))?;
+        // While the working directory is the one in which the program was called.
+        let title = config.set_proc_title.then(Title::claim).flatten();
         enter_dir(&mut config).map_err(|error| {
             format!("redae: cannot change to dir '{}': {error}", String::from_utf8_lossy(&config.dir))
         })?;
@@ -164,6 +167,8 @@ impl Server {
             server.log.warning(&format!("Accepted without effect in this version: {}", inert.join(", ")));
         }
         server.listen()?;
+        server.title = title;
+        server.show_title();
         server.write_pid_file();
         server.watch_signals().map_err(|error| format!("redae: cannot handle signals: {error}"))?;
         Ok(server)

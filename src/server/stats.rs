@@ -28,6 +28,39 @@ impl Rate {
     }
 }
 
+/// Seconds for which a peak is remembered.
+const PEAK_SECS: usize = 8;
+
+/// The largest of the values seen in the last seconds.
+#[derive(Debug, Default, Clone)]
+pub struct RecentPeak {
+    /// One for each second, in a ring.
+    slots: [usize; PEAK_SECS],
+    last_secs: i64,
+}
+
+impl RecentPeak {
+    /// Takes note of a value at a time, in seconds.
+    pub fn note(&mut self, value: usize, now_secs: i64) {
+        self.forget_old(now_secs);
+        let slot = &mut self.slots[now_secs.rem_euclid(PEAK_SECS as i64) as usize];
+        *slot = value.max(*slot);
+    }
+
+    fn forget_old(&mut self, now_secs: i64) {
+        let passed = (now_secs - self.last_secs).clamp(0, PEAK_SECS as i64);
+        for secs in now_secs - passed + 1..=now_secs {
+            self.slots[secs.rem_euclid(PEAK_SECS as i64) as usize] = 0;
+        }
+        self.last_secs = now_secs;
+    }
+
+    /// The largest value.
+    pub fn get(&self) -> usize {
+        self.slots.iter().copied().max().unwrap_or(0)
+    }
+}
+
 /// What has happened since the start, or since CONFIG RESETSTAT.
 #[derive(Debug, Default, Clone)]
 pub struct ServerStats {
@@ -51,6 +84,16 @@ pub struct ServerStats {
     pub turns: u64,
     /// Clock ticks spent in them, sleep left out.
     pub busy_ticks: u64,
+    /// Ticks spent in the longest of them.
+    pub turn_ticks_max: u64,
+    /// Commands that ran in the one with most.
+    pub turn_commands_max: u64,
+    /// Commands that had run when the last turn ended.
+    commands_before: u64,
+    /// Time that the regular chores took, in microseconds.
+    pub cron_us: u64,
+    /// The largest buffers of clients lately: input, output.
+    pub recent_buffers: (RecentPeak, RecentPeak),
     /// Turns.
     pub turn_rate: Rate,
     /// Ticks spent in them.
@@ -72,8 +115,24 @@ impl ServerStats {
 
     /// Sets everything back but the start.
     pub fn reset(&mut self) {
-        let (started_ms, sampled_us) = (self.started_ms, self.sampled_us);
-        *self = ServerStats { started_ms, sampled_us, ..ServerStats::default() };
+        *self = ServerStats {
+            started_ms: self.started_ms,
+            sampled_us: self.sampled_us,
+            recent_buffers: std::mem::take(&mut self.recent_buffers),
+            ..ServerStats::default()
+        };
+    }
+
+    /// Counts a turn that took so many ticks. `commands` have run since the start.
+    #[inline]
+    pub fn count_turn(&mut self, ticks: u64, commands: u64) {
+        self.turns += 1;
+        self.busy_ticks += ticks;
+        self.turn_ticks_max = self.turn_ticks_max.max(ticks);
+        // CONFIG RESETSTAT sets the count back.
+        let run = commands.saturating_sub(self.commands_before);
+        self.turn_commands_max = self.turn_commands_max.max(run);
+        self.commands_before = commands;
     }
 
     /// Takes a sample of the running counts, if it is time for one.
@@ -102,5 +161,30 @@ mod tests {
             stats.sample(i * 100_000, i * 500, 0, 0);
         }
         assert_eq!(stats.ops.per_second(), 5_000);
+    }
+
+    #[test]
+    fn peaks_are_forgotten_after_some_seconds() {
+        let mut peak = RecentPeak::default();
+        peak.note(70, 1_000);
+        peak.note(10, 1_000);
+        peak.note(30, 1_004);
+        assert_eq!(peak.get(), 70);
+        peak.note(1, 1_007);
+        assert_eq!(peak.get(), 70);
+        peak.note(1, 1_008);
+        assert_eq!(peak.get(), 30);
+        peak.note(2, 2_000);
+        assert_eq!(peak.get(), 2);
+    }
+
+    #[test]
+    fn the_longest_turn_is_remembered() {
+        let mut stats = ServerStats::new(0);
+        for (ticks, commands) in [(5, 3), (9, 4), (2, 14), (1, 14)] {
+            stats.count_turn(ticks, commands);
+        }
+        assert_eq!((stats.turns, stats.busy_ticks), (4, 17));
+        assert_eq!((stats.turn_ticks_max, stats.turn_commands_max), (9, 10));
     }
 }

@@ -157,8 +157,11 @@ impl Server {
             return self.clients.close(slot);
         }
         client.trim(idle_ms > IDLE_MS);
-        let (waiting, _) = client.input_room();
+        let (waiting, free) = client.input_room();
         client.request_room.tend(waiting, idle_ms > IDLE_MS);
+        let (inputs, outputs) = &mut self.stats.recent_buffers;
+        inputs.note(waiting + free + client.arguments.mem_size(), now / 1_000);
+        outputs.note(client.output.mem_size(), now / 1_000);
         match client.room.tend(client.output.len(), now, policy) {
             Some(true) => self.stats.reply_buffer_expands += 1,
             Some(false) => self.stats.reply_buffer_shrinks += 1,

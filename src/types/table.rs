@@ -323,6 +323,12 @@ impl<E: Element> Table<E> {
         let arrays = self.main.mem_size() + self.new.mem_size();
         arrays + self.children * size_of::<Bucket<E>>()
     }
+
+    /// The part of them that goes when rehashing is over.
+    #[must_use]
+    pub fn passing_mem_size(&self) -> usize {
+        if self.is_rehashing() { self.main.mem_size() } else { 0 }
+    }
 }
 
 /// Growing, shrinking, rehashing.

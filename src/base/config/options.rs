@@ -240,7 +240,7 @@ const PROCESS: &[OptionSpec] = &[
         .flags(IMMUTABLE | INERT)
         .doc("Show the banner at start even if the log is no terminal."),
     yes_no("set-proc-title", true, field!(set_proc_title))
-        .flags(IMMUTABLE | INERT)
+        .flags(IMMUTABLE)
         .doc("Show address and mode in the title of the process."),
     checked(
         "proc-title-template",
@@ -248,7 +248,6 @@ const PROCESS: &[OptionSpec] = &[
         own::title_template,
         field!(proc_title_template),
     )
-    .flags(INERT)
     .doc(
         "Form of the process title; may contain {title}, {listen-addr}, {server-mode}, {port}, \
              {tls-port}, {unixsocket} and {config-file}.",

@@ -67,8 +67,9 @@ pub(super) fn clients(server: &Server, text: &mut String) {
     line(text, "connected_clients", server.clients.len());
     line(text, "cluster_connections", 0);
     line(text, "maxclients", server.engine.config.maxclients);
-    line(text, "client_recent_max_input_buffer", all().map(|client| client.input_bytes()).max().unwrap_or(0));
-    line(text, "client_recent_max_output_buffer", all().map(|client| client.output.len()).max().unwrap_or(0));
+    let (inputs, outputs) = &server.stats.recent_buffers;
+    line(text, "client_recent_max_input_buffer", inputs.get());
+    line(text, "client_recent_max_output_buffer", outputs.get());
     line(text, "blocked_clients", server.blocked.len());
     line(text, "tracking_clients", server.tracking.clients_len());
     line(text, "pubsub_clients", subscribers);

@@ -22,7 +22,7 @@ pub(super) fn command_stats(server: &Server, text: &mut String) {
 }
 
 pub(super) fn error_stats(server: &Server, text: &mut String) {
-    for (code, count) in &server.engine.errors {
+    for (code, count) in server.engine.errors.iter() {
         // Characters that have a meaning in this format are replaced, as in Redis.
         let code: String = String::from_utf8_lossy(code)
             .chars()

@@ -112,6 +112,15 @@ fn keys(server: &Server, text: &mut String) {
     line(text, "pubsubshard_channels", server.pubsub.len(Kind::Shard));
 }
 
+/// There is no append-only file in this version that would take time.
+pub(super) fn debug(server: &Server, text: &mut String) {
+    let stats = &server.stats;
+    line(text, "eventloop_duration_aof_sum", 0);
+    line(text, "eventloop_duration_cron_sum", stats.cron_us);
+    line(text, "eventloop_duration_max", server.engine.nanoseconds(stats.turn_ticks_max) / 1_000);
+    line(text, "eventloop_cmd_per_cycle_max", stats.turn_commands_max);
+}
+
 fn event_loop(server: &Server, text: &mut String) {
     let us = |ticks: u64| server.engine.nanoseconds(ticks) / 1_000;
     let stats = &server.stats;
