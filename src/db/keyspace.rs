@@ -374,14 +374,10 @@ impl Keyspace {
         if a == b {
             return;
         }
-        for at in [a, b] {
-            self.touch_watched(at..at + 1);
-        }
+        self.touch_exchanged(a, b);
+        self.touch_exchanged(b, a);
         self.dbs.swap(a, b);
-        for at in [a, b] {
-            self.touch_watched(at..at + 1);
-            self.signals.swapped.push(at);
-        }
+        self.signals.swapped.extend([a, b]);
     }
 
     /// Empties one database, or all; with `lazily`, the old ones go into the trash. Returns how many keys went.
@@ -450,11 +446,33 @@ impl Keyspace {
 
     /// Touches the watched keys that exist in one of `dbs`, under the name that they have in each of them.
     fn touch_watched(&mut self, dbs: std::ops::Range<usize>) {
-        let watched = std::mem::take(&mut self.signals.watched);
+        let watched = self.take_watched();
         for (db, key) in &watched {
             if dbs.contains(db) && self.dbs[*db].keys.find(key).is_some() {
                 self.signals.touched.push(Touched { db: *db, key: key.clone(), cause: Cause::Database });
             }
+        }
+        self.signals.watched = watched;
+    }
+
+    /// The watched keys, each once: what two clients watch is listed twice.
+    fn take_watched(&mut self) -> Vec<(usize, Vec<u8>)> {
+        let mut watched = std::mem::take(&mut self.signals.watched);
+        watched.sort_unstable();
+        watched.dedup();
+        watched
+    }
+
+    /// Touches the watched keys of database `at` that exist there or in `other`, which is about to take its place.
+    fn touch_exchanged(&mut self, at: usize, other: usize) {
+        let watched = self.take_watched();
+        for (_, key) in watched.iter().filter(|(db, _)| *db == at) {
+            let cause = match (self.dbs[at].keys.find(key), self.dbs[other].keys.find(key)) {
+                (None, None) => continue,
+                (None, Some(entry)) if entry.is_expired(self.now_ms) => Cause::AppearedExpired,
+                _ => Cause::Database,
+            };
+            self.signals.touched.push(Touched { db: at, key: key.clone(), cause });
         }
         self.signals.watched = watched;
     }

@@ -48,6 +48,8 @@ pub enum Cause {
     Server,
     /// It went with its whole database, or was exchanged with it.
     Database,
+    /// Databases were exchanged, and where nothing was there is now a key whose time is over.
+    AppearedExpired,
 }
 
 /// A key that has changed.

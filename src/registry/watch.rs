@@ -13,6 +13,19 @@ struct Watcher {
     was_expired: bool,
 }
 
+/// What has become of a watched key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// It has another value.
+    Written,
+    /// It is not there.
+    Gone,
+    /// Another key has taken its place, one whose time is over.
+    Expired,
+    /// Nothing was there, and now there is a key whose time is over.
+    AppearedExpired,
+}
+
 /// All watched keys.
 #[derive(Debug, Default)]
 pub struct Watches {
@@ -65,15 +78,17 @@ impl Watches {
         self.failed.remove(&client);
     }
 
-    /// Takes note that a key has changed; `exists` says whether it is there now.
-    pub fn touch(&mut self, key: &DbKey, exists: bool) {
+    /// Takes note that a key has changed. Nothing and what has expired are the same to those who watch.
+    pub fn touch(&mut self, key: &DbKey, change: Change) {
         for watcher in self.by_key.get_mut(key).into_iter().flatten() {
-            if watcher.was_expired && !exists {
-                // Only what was expired already has gone. From now on the key counts as missing.
-                watcher.was_expired = false;
-                continue;
+            match (watcher.was_expired, change) {
+                (true, Change::Gone) => watcher.was_expired = false,
+                (_, Change::AppearedExpired) => watcher.was_expired = true,
+                (true, Change::Expired) => {}
+                _ => {
+                    self.failed.insert(watcher.client);
+                }
             }
-            self.failed.insert(watcher.client);
         }
     }
 
@@ -109,11 +124,11 @@ mod tests {
         watches.add(1, a.clone(), false);
         watches.add(1, a.clone(), false);
         watches.add(2, b.clone(), false);
-        watches.touch(&a, true);
+        watches.touch(&a, Change::Written);
         assert!(watches.failed(1) && !watches.failed(2));
         watches.remove(1);
         assert!(!watches.failed(1));
-        watches.touch(&a, true);
+        watches.touch(&a, Change::Written);
         assert!(!watches.failed(1));
         watches.remove(2);
         assert!(watches.is_empty());
@@ -124,9 +139,12 @@ mod tests {
         let key = (0, b"k".to_vec());
         let mut watches = Watches::default();
         watches.add(7, key.clone(), true);
-        watches.touch(&key, false);
+        watches.touch(&key, Change::Gone);
         assert!(!watches.failed(7));
-        watches.touch(&key, true);
+        watches.touch(&key, Change::AppearedExpired);
+        watches.touch(&key, Change::Expired);
+        assert!(!watches.failed(7) && watches.expirable(7).is_empty());
+        watches.touch(&key, Change::Written);
         assert!(watches.failed(7));
     }
 }

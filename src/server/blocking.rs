@@ -5,10 +5,11 @@ use crate::base::error::CmdError;
 use crate::base::session::{ClientId, Session, SessionFlags};
 use crate::cmd::ctx::{Block, Otherwise};
 use crate::cmd::spec::Flags;
-use crate::db::keyspace::Touched;
+use crate::db::keyspace::{Cause, Touched};
 use crate::db::value::Type;
 use crate::exec::registry::Command;
 use crate::registry::blocked::DbKey;
+use crate::registry::watch::Change;
 
 use super::Server;
 
@@ -138,11 +139,16 @@ impl Server {
             }
             touched.iter().for_each(|touched| self.invalidate_key(touched, by));
         }
-        for Touched { db, key, .. } in touched {
+        for Touched { db, key, cause } in touched {
             let key = (db, key);
             if !self.watches.is_empty() {
-                let exists = self.engine.ks.contains(key.0, &key.1);
-                self.watches.touch(&key, exists);
+                let change = match cause {
+                    _ if self.engine.ks.contains(key.0, &key.1) => Change::Written,
+                    Cause::AppearedExpired => Change::AppearedExpired,
+                    Cause::Database if self.engine.ks.has_expired(key.0, &key.1) => Change::Expired,
+                    _ => Change::Gone,
+                };
+                self.watches.touch(&key, change);
             }
             self.mark_ready(key);
         }

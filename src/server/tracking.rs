@@ -233,7 +233,7 @@ impl Server {
 
     /// Tells those who may have cached a key that it has changed. `by` is the client whose command is running.
     pub(super) fn invalidate_key(&mut self, touched: &Touched, by: Option<ClientId>) {
-        if touched.cause == Cause::Database {
+        if matches!(touched.cause, Cause::Database | Cause::AppearedExpired) {
             // Emptied databases are told of by `invalidate_all`, exchanged ones not at all, as in Redis.
             return;
         }
