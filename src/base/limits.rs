@@ -71,6 +71,9 @@ pub const RESERVED_FILES: u64 = 32;
 /// Buckets of the key table moved per timer tick and database while rehashing goes on.
 pub const REHASH_BUCKETS_PER_TICK: usize = 2_000;
 
+/// Buckets of a collection's table moved by a command that picks elements at random.
+pub const REHASH_BUCKETS_PER_PICK: usize = 16;
+
 /// Clients that the timer looks after each time, if there are so many; more if it would not get round in a second.
 pub const CLIENTS_TENDED_PER_TICK_MIN: usize = 5;
 

@@ -12,6 +12,7 @@ use super::spec::{Acl, CommandSpec, Deprecated, Flags, Group, KeySpec};
 use crate::base::error::CmdError;
 use crate::base::longdouble::LongDouble;
 use crate::base::num::parse_i64;
+use crate::db::entry::KeyEntry;
 use crate::db::field_index::is_over;
 use crate::db::keyspace::{EventClass, Keyspace};
 use crate::db::value::{Value, ValueRef};
@@ -230,7 +231,21 @@ pub const SPECS: &[CommandSpec<DataFn>] = &[
 /// The hash at a key, for reading; `None` if the key is missing.
 #[inline]
 pub(super) fn read<'k>(ks: &'k mut Keyspace, db: usize, key: &[u8]) -> Result<Option<&'k Hash>, CmdError> {
-    match ks.read(db, key).map(|entry| entry.value()) {
+    expect_hash(ks.read(db, key))
+}
+
+/// As `read`, for picking elements at random; see [`Keyspace::read_to_pick`].
+pub(super) fn read_to_pick<'k>(
+    ks: &'k mut Keyspace,
+    db: usize,
+    key: &[u8],
+) -> Result<Option<&'k Hash>, CmdError> {
+    expect_hash(ks.read_to_pick(db, key))
+}
+
+#[inline]
+fn expect_hash(entry: Option<&KeyEntry>) -> Result<Option<&Hash>, CmdError> {
+    match entry.map(|entry| entry.value()) {
         None => Ok(None),
         Some(ValueRef::Hash(hash)) => Ok(Some(hash)),
         Some(_) => Err(CmdError::WRONG_TYPE),

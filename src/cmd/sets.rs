@@ -8,6 +8,7 @@ use super::spec::{Acl, CommandSpec, Flags, Group, KeyFlags, KeySpec};
 use crate::base::error::CmdError;
 use crate::base::glob;
 use crate::base::num::{parse_i64, parse_u64_loose};
+use crate::db::entry::KeyEntry;
 use crate::db::keyspace::{EventClass, Keyspace};
 use crate::db::value::{Value, ValueRef};
 use crate::proto::reply::Reply;
@@ -171,7 +172,17 @@ const SCAN_COUNT_DEFAULT: usize = 10;
 /// The set at a key, for reading; `None` if the key is missing.
 #[inline]
 pub(super) fn read<'k>(ks: &'k mut Keyspace, db: usize, key: &[u8]) -> Result<Option<&'k Set>, CmdError> {
-    match ks.read(db, key).map(|entry| entry.value()) {
+    expect_set(ks.read(db, key))
+}
+
+/// As `read`, for picking elements at random; see [`Keyspace::read_to_pick`].
+fn read_to_pick<'k>(ks: &'k mut Keyspace, db: usize, key: &[u8]) -> Result<Option<&'k Set>, CmdError> {
+    expect_set(ks.read_to_pick(db, key))
+}
+
+#[inline]
+fn expect_set(entry: Option<&KeyEntry>) -> Result<Option<&Set>, CmdError> {
+    match entry.map(|entry| entry.value()) {
         None => Ok(None),
         Some(ValueRef::Set(set)) => Ok(Some(set)),
         Some(_) => Err(CmdError::WRONG_TYPE),
@@ -363,7 +374,7 @@ fn srandmember(ctx: &mut Ctx) -> CmdResult {
         3 => return random_members(ctx),
         _ => return Err(CmdError::SYNTAX),
     }
-    match read(ctx.ks, db, ctx.args[1])?.and_then(|set| set.random(ctx.rng)) {
+    match read_to_pick(ctx.ks, db, ctx.args[1])?.and_then(|set| set.random(ctx.rng)) {
         Some(member) => put_item(&mut ctx.out, member),
         None => ctx.out.null(),
     }
@@ -377,7 +388,7 @@ fn random_members(ctx: &mut Ctx) -> CmdResult {
         return Err(CmdError::BELOW_NEGATED_MAX);
     }
     let bytes_max = ctx.reply_bytes_max();
-    let Some(set) = read(ctx.ks, db, ctx.args[1])? else {
+    let Some(set) = read_to_pick(ctx.ks, db, ctx.args[1])? else {
         ctx.out.array(0);
         return Ok(Outcome::Done);
     };

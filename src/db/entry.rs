@@ -294,6 +294,17 @@ impl KeyEntry {
         (self.kind() == Kind::ZSet).then(|| unsafe { &mut *self.slot().cast::<ZSet>() })
     }
 
+    /// Moves up to so many buckets of the collection's hash table, if it is being rehashed.
+    pub fn rehash_step(&mut self, buckets: usize) {
+        if let Some(set) = self.set_mut() {
+            set.rehash_step(buckets);
+        } else if let Some(hash) = self.hash_mut() {
+            hash.rehash_step(buckets);
+        } else if let Some(zset) = self.zset_mut() {
+            zset.rehash_step(buckets);
+        }
+    }
+
     /// The integer, if the string is stored as one.
     #[inline]
     pub fn int(&self) -> Option<i64> {

@@ -8,6 +8,7 @@
 
 use crate::base::Rand;
 use crate::base::error::CmdError;
+use crate::base::limits::REHASH_BUCKETS_PER_PICK;
 use crate::db::access::Frequency;
 pub use crate::db::database::Db;
 use crate::db::entry::{EntryRef, KeyEntry};
@@ -142,6 +143,19 @@ impl Keyspace {
     /// Looks a key up for reading: counts a hit or a miss and stamps the access clock.
     #[inline]
     pub fn read(&mut self, db: usize, key: &[u8]) -> Option<&KeyEntry> {
+        self.read_mut(db, key).map(|entry| &*entry)
+    }
+
+    /// As [`Keyspace::read`], for picking elements of a collection at random. That may be all that happens to it from
+    /// now on, so whatever rehashing is left over from its last changes goes on here.
+    pub fn read_to_pick(&mut self, db: usize, key: &[u8]) -> Option<&KeyEntry> {
+        let entry = self.read_mut(db, key)?;
+        entry.rehash_step(REHASH_BUCKETS_PER_PICK);
+        Some(entry)
+    }
+
+    #[inline]
+    fn read_mut(&mut self, db: usize, key: &[u8]) -> Option<&mut KeyEntry> {
         let hash = self.dbs[db].keys.hash_of(key);
         if self.is_over(db, hash, key) {
             self.stats.misses += 1;

@@ -50,7 +50,7 @@ fn read_swept<'k>(ks: &'k mut Keyspace, db: usize, key: &[u8]) -> Result<Option<
     if ks.has_due_fields(db) {
         ks.expire_fields(db, key, usize::MAX);
     }
-    hashes::read(ks, db, key)
+    hashes::read_to_pick(ks, db, key)
 }
 
 fn hrandfield(ctx: &mut Ctx) -> CmdResult {

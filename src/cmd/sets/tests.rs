@@ -6,6 +6,7 @@ use rand::{Rng, SeedableRng};
 
 use crate::base::Rand;
 use crate::cmd::testing::Space;
+use crate::db::value::ValueRef;
 
 /// The bulk strings in a reply.
 fn bulks(reply: &str) -> BTreeSet<String> {
@@ -299,4 +300,22 @@ fn combinations_agree_with_a_model() {
             }
         }
     }
+}
+
+#[test]
+fn picking_members_ends_rehashing() {
+    let mut space = Space::new();
+    let rehashing = |space: &Space| match space.ks.db(0).find(b"s").map(|entry| entry.value()) {
+        Some(ValueRef::Set(set)) => set.table().expect("a hash table").is_rehashing(),
+        _ => unreachable!("a set"),
+    };
+    let mut members = 0;
+    while members < 1000 || !rehashing(&space) {
+        space.run(&["SADD", "s", &format!("m{members}")]);
+        members += 1;
+    }
+    for _ in 0..members {
+        space.line("SRANDMEMBER s");
+    }
+    assert!(!rehashing(&space));
 }

@@ -224,7 +224,7 @@ fn zrandmember(ctx: &mut Ctx) -> CmdResult {
     if ctx.args.len() > 2 {
         return random_members(ctx);
     }
-    match zsets::read(ctx.ks, db, ctx.args[1])?.and_then(|zset| zset.random(ctx.rng)) {
+    match zsets::read_to_pick(ctx.ks, db, ctx.args[1])?.and_then(|zset| zset.random(ctx.rng)) {
         Some((member, _)) => zsets::put_member(&mut ctx.out, member),
         None => ctx.out.null(),
     }
@@ -246,7 +246,7 @@ fn random_members(ctx: &mut Ctx) -> CmdResult {
         return Err(CmdError::OUT_OF_RANGE);
     }
     let (db, bytes_max) = (ctx.db(), ctx.reply_bytes_max());
-    let Some(zset) = zsets::read(ctx.ks, db, ctx.args[1])? else {
+    let Some(zset) = zsets::read_to_pick(ctx.ks, db, ctx.args[1])? else {
         ctx.out.array(0);
         return Ok(Outcome::Done);
     };
