@@ -264,7 +264,7 @@ fn smove(ctx: &mut Ctx) -> CmdResult {
         return Ok(Outcome::Done);
     }
     write(ctx.ks, db, to)?;
-    let source = write(ctx.ks, db, from)?.expect("found above");
+    let source = ctx.ks.write_again(db, from).expect("found above").set()?;
     if !source.remove(member) {
         ctx.out.int(0);
         return Ok(Outcome::Done);
@@ -354,6 +354,8 @@ fn pop_many(ctx: &mut Ctx) -> CmdResult {
     }
     if count == set.len() {
         set.iter().for_each(|member| put_item(&mut ctx.out, member));
+        // Redis answers with SUNION here, and so counts a read.
+        ctx.ks.stats.hits += 1;
         ctx.ks.take(db, key);
         ctx.changed(key, EventClass::SET, "spop", count as u64);
         ctx.changed(key, EventClass::GENERIC, "del", 0);

@@ -12,7 +12,7 @@ use crate::base::config::Config;
 use crate::base::error::CmdError;
 use crate::base::limits::BIG_ARGUMENT_BYTES;
 use crate::base::session::{Session, SessionFlags};
-use crate::db::keyspace::Keyspace;
+use crate::db::keyspace::{EventClass, Keyspace};
 use crate::proto::reply::Reply;
 use crate::proto::sink::Sink;
 use crate::types::table::Seed;
@@ -22,7 +22,7 @@ pub const START_MS: i64 = 1_700_000_000_000;
 
 /// Sixteen databases and a client.
 pub struct Space {
-    /// The databases. All key events are wanted.
+    /// The databases. All key events are wanted, but for those of reads that found nothing.
     pub ks: Keyspace,
     /// The client.
     pub session: Session,
@@ -37,7 +37,7 @@ impl Space {
     pub fn new() -> Space {
         let mut ks = Keyspace::new(16, Seed(7));
         ks.now_ms = START_MS;
-        ks.signals.wanted = u32::MAX;
+        ks.signals.wanted = !EventClass::MISS.0;
         Space {
             ks,
             session: Session::new(1, true, START_MS),

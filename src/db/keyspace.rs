@@ -159,6 +159,7 @@ impl Keyspace {
         let hash = self.dbs[db].keys.hash_of(key);
         if self.is_over(db, hash, key) {
             self.stats.misses += 1;
+            self.signals.missed(db, key);
             return None;
         }
         match self.dbs[db].keys.find_mut_hashed(hash, key) {
@@ -171,6 +172,7 @@ impl Keyspace {
             }
             None => {
                 self.stats.misses += 1;
+                self.signals.missed(db, key);
                 None
             }
         }
@@ -179,17 +181,25 @@ impl Keyspace {
     /// Looks a key up for a fact about it: counts a hit or a miss but leaves the access clock alone.
     #[inline]
     pub fn read_unstamped(&mut self, db: usize, key: &[u8]) -> Option<&KeyEntry> {
-        let hash = self.dbs[db].keys.hash_of(key);
-        if self.is_over(db, hash, key) {
-            self.stats.misses += 1;
+        if !self.count_read(db, key) {
+            self.signals.missed(db, key);
             return None;
         }
-        let entry = self.dbs[db].keys.find_hashed(hash, key);
-        match entry {
-            Some(_) => self.stats.hits += 1,
-            None => self.stats.misses += 1,
-        }
-        entry
+        self.dbs[db].keys.find(key)
+    }
+
+    /// Looks a key up for what is stored where: as [`Keyspace::read_unstamped`], but nobody hears of a miss.
+    pub fn inspect(&mut self, db: usize, key: &[u8]) -> Option<&KeyEntry> {
+        self.count_read(db, key).then(|| self.dbs[db].keys.find(key))?
+    }
+
+    /// Counts a hit or a miss and says which.
+    #[inline]
+    fn count_read(&mut self, db: usize, key: &[u8]) -> bool {
+        let hash = self.dbs[db].keys.hash_of(key);
+        let hit = !self.is_over(db, hash, key) && self.dbs[db].keys.find_hashed(hash, key).is_some();
+        *(if hit { &mut self.stats.hits } else { &mut self.stats.misses }) += 1;
+        hit
     }
 
     /// Looks a key up without a trace: no statistics, no access time. An expired key is still removed.
@@ -224,6 +234,14 @@ impl Keyspace {
         if !self.no_touch {
             stamp(entry, self.access_clock, &mut self.frequency, self.now_ms);
         }
+        Some(WriteEntry { entry, expires: &mut space.expires, hash })
+    }
+
+    /// Looks a key up once more for changing it: the command has had it before, so that this is no further access.
+    pub fn write_again(&mut self, db: usize, key: &[u8]) -> Option<WriteEntry<'_>> {
+        let space = &mut self.dbs[db];
+        let hash = space.keys.hash_of(key);
+        let entry = space.keys.find_mut_hashed(hash, key)?;
         Some(WriteEntry { entry, expires: &mut space.expires, hash })
     }
 

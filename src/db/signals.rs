@@ -22,6 +22,8 @@ impl EventClass {
     pub const EXPIRED: EventClass = EventClass(1 << 8);
     /// `e`
     pub const EVICTED: EventClass = EventClass(1 << 9);
+    /// `m`: somebody wanted to read a key that is not there.
+    pub const MISS: EventClass = EventClass(1 << 11);
     /// `n`: a key came into being.
     pub const NEW: EventClass = EventClass(1 << 14);
 }
@@ -82,4 +84,14 @@ pub struct Signals {
     pub swapped: Vec<usize>,
     /// Whether databases were emptied.
     pub flushed: bool,
+}
+
+impl Signals {
+    /// Raises the event of a read that found nothing, if anybody wants it.
+    #[inline]
+    pub(super) fn missed(&mut self, db: usize, key: &[u8]) {
+        if self.wanted & EventClass::MISS.0 != 0 {
+            self.events.push(KeyEvent { db, class: EventClass::MISS, name: "keymiss", key: key.to_vec() });
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! given back here.
 
 use crate::base::config::{flags, lookup};
+use crate::base::num::parse_i64;
 
 const HIDDEN: &[u8] = b"(redacted)";
 
@@ -13,7 +14,7 @@ pub fn redacted<'a>(name: &str, args: &[&'a [u8]]) -> Vec<&'a [u8]> {
     match name {
         "auth" => hide(&mut shown, 1, 2),
         "acl|setuser" => hide(&mut shown, 2, usize::MAX),
-        "hello" => hide_after_words(&mut shown, 2, &[("auth", 2)]),
+        "hello" => hide_in_hello(&mut shown),
         "migrate" => hide_after_words(&mut shown, 6, &[("auth", 1), ("auth2", 2)]),
         "config|set" => {
             for at in (2..args.len().saturating_sub(1)).step_by(2) {
@@ -29,6 +30,25 @@ pub fn redacted<'a>(name: &str, args: &[&'a [u8]]) -> Vec<&'a [u8]> {
 
 fn hide(args: &mut [&[u8]], from: usize, count: usize) {
     args.iter_mut().skip(from).take(count).for_each(|arg| *arg = HIDDEN);
+}
+
+/// Hides the login of a HELLO as far as HELLO reads on: up to what it refuses.
+fn hide_in_hello(args: &mut [&[u8]]) {
+    if !args.get(1).is_some_and(|version| matches!(parse_i64(version), Some(2..=3))) {
+        return;
+    }
+    let mut at = 2;
+    while at < args.len() {
+        let is = |word: &[u8], values: usize| args[at].eq_ignore_ascii_case(word) && at + values < args.len();
+        if is(b"auth", 2) {
+            hide(args, at + 1, 2);
+            at += 3;
+        } else if is(b"setname", 1) {
+            at += 2;
+        } else {
+            return;
+        }
+    }
 }
 
 /// Hides as many arguments as given with each word, behind that word, wherever it stands from `start` on.
@@ -68,6 +88,12 @@ mod tests {
         );
         assert_eq!(shown("hello", "HELLO"), "HELLO");
         assert_eq!(shown("hello", "HELLO 3 AUTH a"), "HELLO 3 AUTH a");
+        assert_eq!(shown("hello", "HELLO 4 AUTH a b"), "HELLO 4 AUTH a b");
+        assert_eq!(shown("hello", "HELLO 3 SETNAME AUTH a b"), "HELLO 3 SETNAME AUTH a b");
+        assert_eq!(
+            shown("hello", "HELLO 2 SETNAME AUTH AUTH a b"),
+            "HELLO 2 SETNAME AUTH AUTH (redacted) (redacted)"
+        );
         assert_eq!(
             shown("config|set", "config set MASTERAUTH x maxmemory 1 requirepass"),
             "config set MASTERAUTH (redacted) maxmemory 1 requirepass"

@@ -3,7 +3,7 @@ compares every reply byte for byte and the key space that is left at the end.
 
 usage: run [--seed N] [--seconds 60 | --sequences N] [--groups list,set,...] [--length 40]
            [--max-diffs K] [--ignore encoding,internals] [--out FILE] [--coverage]
-           [--commands-from-sut] [--ref CMD] [--sut CMD]
+           [--resp3] [--commands-from-sut] [--ref CMD] [--sut CMD]
        run --replay FILE
        run --smoke
 
@@ -13,7 +13,8 @@ commands that the server under test lists, soft kinds of difference ignored.
 
 Groups: string list set zset hash stream hll geo bitmap generic expire multi scripting pubsub
 blocking server acl errors (wrong calls, wrong bytes, inline) resp3 dump (RESTORE on each server of
-what the other one DUMPed); all by default.
+what the other one DUMPed) tracking events (keyspace notifications) encoding (limits that change)
+touch (what counts as an access) stats (what INFO counts); all by default.
 
 In CMD, {port} is replaced by a free port and {dir} by a fresh folder, which is also the working
 folder of the server. The reference is redis-server, the server under test target/release/redae.
@@ -28,6 +29,7 @@ count. Kinds:
   type, length, order, value            of the reply, or of an element in it
   encoding, internals     OBJECT ENCODING; refcounts and radix tree figures
   fields                  a text reply (INFO, CLIENT LIST) or CONFIG GET lacks a field
+  count F                 a count F of INFO, since a CONFIG RESETSTAT at the start
   missing-command         the server does not know the command or subcommand
   no-reply, extra-reply   fewer or more replies on a connection, or closed when the other is not
                           (shown as `(closed)`)
@@ -52,7 +54,7 @@ sequences. Also:
   B: !inline SET a b    sent as an inline command
   B: !raw "*1\\r\\n+X"    raw bytes
   !sleep 20             pause, in milliseconds
-  @lockstep @split N @dump    options of the sequence; # starts a comment
+  @lockstep @split N @dump @resp3    options of the sequence; # starts a comment
 An argument <id:B> or <addr:B> stands for the id or address of connection B.
 
 What it cannot see: replication, cluster mode, modules, TLS, persistence across restarts, eviction,
@@ -85,7 +87,7 @@ from .version_differences import compare_versions
 
 REF = ('redis-server --port {port} --bind 127.0.0.1 --save "" --appendonly no '
        '--enable-debug-command yes')
-SUT = shlex.quote(outside.BINARY) + ' --port {port}'
+SUT = shlex.quote(outside.BINARY) + ' --port {port} --enable-debug-command yes'
 # The groups that the quick run of `make test` plays; grows with the commands.
 SMOKE_GROUPS = ('string', 'list', 'set', 'zset', 'hash', 'generic', 'expire', 'server', 'errors',
                 'resp3')
@@ -145,6 +147,7 @@ def run_random(duel: Duel, report: Report, options, samples: dict):
         if not options.sequences and time.monotonic() - started >= options.seconds:
             break
         sequence = thin_out(generator.sequence(options.seed + count), report.stopping, rng)
+        sequence.resp3 = options.resp3
         count += 1
         if sequence.steps:
             report.judge_sequence(sequence)
@@ -180,6 +183,7 @@ def parse_options(argv) -> argparse.Namespace:
     parser.add_argument('--ignore', default='', help='kinds of difference, by first word')
     parser.add_argument('--out', help='file for the shrunk sequences, to --replay')
     parser.add_argument('--replay', help='file of sequences to play instead of random ones')
+    parser.add_argument('--resp3', action='store_true', help='connections start with HELLO 3')
     parser.add_argument('--coverage', action='store_true', help='list commands never answered')
     parser.add_argument('--commands-from-sut', action='store_true',
                         help='send only commands that the server under test lists in COMMAND')

@@ -12,8 +12,7 @@ from .guards import BLOCKING, CONFIG_VALUES, SCANS, SUBSCRIBING, allowed, track_
 from .resp import encode, quote
 from .scripts import BUSY_LIBRARY, BUSY_SCRIPT, LIBRARIES
 from .sequences import Sequence, Step
-from .values import EDGE_INTS, KIND_OF_GROUP, NO_INTS
-
+from .values import EDGE_INTS, KEYS, KIND_OF_GROUP, NO_INTS
 
 EXPIRE_COMMANDS = ('expire pexpire expireat pexpireat ttl pttl expiretime pexpiretime persist '
                    'set getex setex psetex getset getdel rename copy incr append type '
@@ -23,7 +22,16 @@ ACL_COMMANDS = ('acl|setuser acl|setuser acl|setuser acl|getuser acl|deluser acl
                 'acl|help').split()
 GROUPS = ('string', 'list', 'set', 'zset', 'hash', 'stream', 'hll', 'geo', 'bitmap', 'generic',
           'expire', 'multi', 'scripting', 'pubsub', 'blocking', 'server', 'acl', 'errors',
-          'resp3', 'dump')
+          'resp3', 'dump', 'tracking', 'events', 'encoding', 'touch', 'stats')
+# Commands without which a group has nothing to play; the groups that are not named here need the
+# commands of names_of().
+NEEDS = {'errors': (), 'resp3': ('hello',), 'dump': ('dump', 'restore'),
+         'tracking': ('client tracking',), 'events': ('psubscribe', 'config set'),
+         'encoding': ('object encoding', 'config set'), 'touch': ('object freq', 'config set'),
+         'stats': ('info', 'config resetstat')}
+BLOCKERS = {'l': ('blpop', 'brpop', 'blmove', 'blmpop', 'brpoplpush'),
+            'z': ('bzpopmin', 'bzpopmax', 'bzmpop'), 'x': ('xread', 'xreadgroup')}
+NEEDS['blocking'] = BLOCKERS['l']
 DOC_GROUPS = {'zset': ('sorted-set',), 'hll': ('hyperloglog',), 'multi': ('transactions',),
               'server': ('server', 'connection', 'cluster')}
 DATA_GROUPS = ('string', 'list', 'set', 'sorted-set', 'hash', 'stream', 'hyperloglog', 'geo',
@@ -51,9 +59,14 @@ class Generator:
         data = [n for g in DATA_GROUPS for n in by_group.get(g, ()) if n not in SELDOM
                 and n not in BLOCKING]
         self.data = self.samples['data'] = data
-        self.groups = [g for g in groups if self.names[g] or g in ('errors', 'resp3', 'dump')]
+        self.groups = [g for g in groups if self.playable(g)]
         self.every = [n for n in sorted(grammar.commands)
                       if n not in SUBSCRIBING and n not in BLOCKING]
+
+    def playable(self, group: str) -> bool:
+        if group in NEEDS:
+            return all(name in self.grammar.commands for name in NEEDS[group])
+        return bool(self.names[group])
 
     def names_of(self, group: str) -> list:
         """The commands of a group."""
@@ -181,15 +194,17 @@ class Generator:
         else:
             self.one_of(self.data, conn)
 
-    def short_lived(self):
+    def short_lived(self, conn: str = 'A'):
         """A key that expires during a pause."""
+        if self.queued[conn]:
+            return
         key = self.calls.key_of(None)
         args = self.calls.pick([(b'PEXPIRE', key, b'5'), (b'PSETEX', key, b'3', b'v'),
                                 (b'SET', key, b'v', b'PX', b'5'), (b'GETEX', key, b'PX', b'4')])
-        self.steps.append(Step(args))
+        self.steps.append(Step(args, conn))
         self.steps.append(Step((b'20',), form='sleep'))
         for name in self.rng.sample(['get', 'ttl', 'exists', 'type', 'object encoding'], 2):
-            self.add(tuple(name.upper().encode().split()) + (key,))
+            self.add(tuple(name.upper().encode().split()) + (key,), conn)
 
     def build_busy(self):
         """Scripts that have to be killed."""
@@ -227,8 +242,8 @@ class Generator:
         if self.calls.chance(0.15):
             self.add((b'CONFIG', b'SET', b'slowlog-log-slower-than', b'0'))
         if self.calls.chance(0.03):
-            self.add((b'CONFIG', b'SET', b'latency-monitor-threshold', b'1'))
-            self.add((b'DEBUG', b'SLEEP', b'0.003'))
+            self.add((b'CONFIG', b'SET', b'latency-monitor-threshold', b'40'))
+            self.add((b'DEBUG', b'SLEEP', b'0.05'))
             self.add((b'LATENCY', b'GRAPH', b'command'))
         if self.calls.chance(0.15):
             self.build_monitor()
@@ -245,8 +260,6 @@ class Generator:
             self.one_of(quiet)
 
     def build_resp3(self):
-        if self.calls.chance(0.15):
-            return self.build_tracking()
         self.add((b'HELLO', b'3'))
         self.populate('sltzhxg')
         self.consumer_groups()
@@ -264,7 +277,7 @@ class Generator:
                 self.background()
             else:
                 self.one_of(names)
-        return None
+
 
     def build_tracking(self):
         """Invalidation messages."""
@@ -316,17 +329,9 @@ class Generator:
 
     def build_pubsub(self):
         self.lockstep = True
-        keyspace = self.calls.chance(0.3)
         for conn in 'AB':
             if self.calls.chance(0.3):
                 self.add((b'HELLO', b'3'), conn)
-        if keyspace:
-            self.add((b'CONFIG', b'SET', b'notify-keyspace-events', b'KEA'), 'C')
-            self.add((b'PSUBSCRIBE', b'__key*__:*'))
-            self.populate('sltzhx', 'C')
-            while self.more(self.length * 2 // 3):
-                self.one_of(self.data, 'C')
-            return
         while self.more(self.length * 2 // 3):
             x = self.rng.random()
             conn = self.calls.pick('AAB')
@@ -343,23 +348,115 @@ class Generator:
                 self.command(self.calls.pick(['ping', 'get', 'reset', 'publish', 'client id',
                                               'echo', 'quit', 'multi', 'exec', 'hello']), conn)
 
+    def build_events(self):
+        """A client that hears of every change to keys, in its order."""
+        self.lockstep = True
+        calls = self.calls
+        if calls.chance(0.3):
+            self.add((b'HELLO', b'3'))
+        classes = calls.pick([b'KEA'] * 3 + [b'KEAmn'] * 3 + [b'Knm', b'Ezh', b'Kg$', b'Elx', b'KEtm'])
+        self.add((b'CONFIG', b'SET', b'notify-keyspace-events', classes), 'C')
+        self.add((b'DEBUG', b'SET-ACTIVE-EXPIRE', b'0'), 'C')
+        self.add((b'PSUBSCRIBE', b'__key*__:*'))
+        self.populate('sltzhx', 'C')
+        # A scan takes many calls; which expired key RANDOMKEY comes upon is a matter of chance.
+        quiet = [n for n in self.data if n not in SCANS and n != 'randomkey']
+        kind = calls.pick([k for k in BLOCKERS if BLOCKERS[k][0] in self.grammar.commands])
+        while self.more(self.length * 2 // 3):
+            x = self.rng.random()
+            if x < 0.05:
+                self.short_lived('C')
+            elif x < 0.15:
+                self.command(calls.pick(BLOCKERS[kind]), 'B')
+            elif x < 0.25:
+                self.add((b'MULTI',), 'C')
+                for _ in range(calls.few() + 1):
+                    self.one_of(quiet, 'C')
+                self.add((b'EXEC',), 'C')
+            elif x < 0.4:
+                self.one_of(self.names['expire'], 'C')
+            else:
+                self.one_of(quiet, 'C')
+
+    def build_encoding(self):
+        """Limits that change, and the encoding after each change of a key."""
+        calls = self.calls
+        kind = calls.pick('sltzhlhz')
+        names = self.names[{'s': 'string', 'l': 'list', 't': 'set', 'z': 'zset', 'h': 'hash'}[kind]]
+        limits = [n for n in CONFIG_VALUES if {'l': b'list-', 't': b'set-', 'z': b'zset-', 'h': b'hash-',
+                                               's': b'hll-'}[kind] in n[:5]]
+        while self.more(self.length):
+            x = self.rng.random()
+            if x < 0.15:
+                name = calls.pick(limits)
+                self.add((b'CONFIG', b'SET', name, calls.pick(CONFIG_VALUES[name])))
+            elif x < 0.25:
+                self.add(calls.fill(kind, calls.pick([0, 0, 5, 130, 520])))
+            elif x < 0.3:
+                self.command(calls.pick(['copy', 'rename', 'sort', 'del']))
+            elif x < 0.35 and 'debug' in self.grammar.commands:
+                self.add((b'DEBUG', b'OBJECT', calls.key_of(kind)))
+            else:
+                self.one_of(names)
+            self.add((b'OBJECT', b'ENCODING', calls.key_of(kind)))
+
+    def build_touch(self):
+        """Which commands count as an access to a key: without chance, each makes its count one more."""
+        self.add((b'CONFIG', b'SET', b'maxmemory', b'4gb', b'maxmemory-policy', b'allkeys-lfu',
+                  b'lfu-log-factor', b'0', b'lfu-decay-time', b'0'))
+        self.populate('sltzhxpgb')
+        names = [n for n in self.data if n not in SCANS and n not in ('spop', 'object freq')]
+        while self.more(self.length):
+            x = self.rng.random()
+            if x < 0.05:
+                self.add((b'MULTI',))
+                for _ in range(self.calls.few()):
+                    self.one_of(names)
+                self.add((b'EXEC',))
+            else:
+                self.one_of(names)
+            for key in [a for a in self.steps[-1].args[1:] if any(a in keys for keys in KEYS.values())]:
+                self.add((b'OBJECT', b'FREQ', key))
+
+    def build_stats(self):
+        """What INFO counts, from zero."""
+        self.add((b'CONFIG', b'RESETSTAT'))
+        self.add((b'DEBUG', b'SET-ACTIVE-EXPIRE', b'0'))
+        self.populate('sltzh')
+        self.wrong = self.calls.pick([0.1, 0.5])
+        names = [n for n in self.calls.pick([self.data, self.every]) if n not in SCANS and n != 'randomkey'
+                 and n.split(' ')[0] not in ('info', 'config', 'acl', 'debug', 'auth', 'hello', 'quit')]
+        while self.more(self.length):
+            x = self.rng.random()
+            if x < 0.04:
+                self.add((b'MULTI',))
+                for _ in range(self.calls.few()):
+                    self.one_of(names)
+                self.add((b'EXEC',))
+            elif x < 0.06:
+                self.short_lived()
+            elif x < 0.2:
+                self.add((b'INFO', self.calls.pick([b'stats', b'commandstats', b'errorstats',
+                                                    b'persistence', b'keyspace', b'all'])))
+            else:
+                self.one_of(names)
+        self.add((b'INFO', b'all'))
+
     def build_blocking(self):
         self.lockstep = True
         calls = self.calls
         calls.blocking = 0.8
-        blockers = {'l': ['blpop', 'brpop', 'blmove', 'blmpop', 'brpoplpush'],
-                    'z': ['bzpopmin', 'bzpopmax', 'bzmpop'], 'x': ['xread', 'xreadgroup']}
         waker = {'l': ['rpush', 'lpush', 'linsert', 'lmove', 'rpoplpush', 'sort', 'rename'],
                  'z': ['zadd', 'zunionstore', 'zincrby', 'rename', 'zrangestore'],
                  'x': ['xadd', 'xgroup create', 'xdel', 'rename', 'xgroup destroy']}
-        kind = calls.pick('lzx')
+        kind = calls.pick([k for k in BLOCKERS if BLOCKERS[k][0] in self.grammar.commands])
         if calls.chance(0.2):
             self.add((b'HELLO', b'3'))
         if kind == 'x':
             self.consumer_groups('C')
         while self.more(self.length // 2):
             for conn in self.rng.sample('AB', calls.pick([1, 2, 2])):
-                self.command(calls.pick(blockers[kind]), conn)
+                self.command(calls.pick(BLOCKERS[kind]), conn)
             for _ in range(calls.few()):
                 x = self.rng.random()
                 if x < 0.55:

@@ -46,6 +46,7 @@ class Grammar:
         self.words: set[str] = set()        # names of all commands, containers among them
         self.held_back: frozenset = frozenset()
         self.held_back_options: frozenset = frozenset()
+        self.debug_words: frozenset = frozenset()   # of DEBUG, which is no container; all when empty
         flags = {}
         listed, docs = server.control.ask(b'COMMAND'), server.control.ask(b'COMMAND', b'DOCS')
         if not (is_aggregate(listed) and is_aggregate(docs)):
@@ -87,9 +88,13 @@ class Grammar:
             known.add(text_of(row[1][0]))
             subcommands = row[1][9][1] if len(row[1]) > 9 and is_aggregate(row[1][9]) else ()
             known.update(text_of(sub[1][0]).replace('|', ' ') for sub in subcommands)
-        # DEBUG is Redis's own workbench: no server has all of it.
-        self.held_back = frozenset(['debug']).union(
-            name for name in self.words if not is_known(name, known))
+        self.held_back = frozenset(name for name in self.words if not is_known(name, known))
+        # DEBUG is Redis's own workbench: no server has all of it, and only its HELP tells what there is.
+        told = server.control.ask(b'DEBUG', b'HELP')
+        if is_aggregate(told):
+            self.debug_words = frozenset(line[1].split(b' ')[0].lower() for line in told[1] if line[1])
+        else:
+            self.held_back |= {'debug'}
         for name in self.held_back:
             self.commands.pop(name, None)
         for name in CONFIG_VALUES:
@@ -102,6 +107,9 @@ class Grammar:
         subject of COMMAND and ACL, and options of CONFIG SET."""
         name = command_name(args) if args else ''
         if name == 'config set' and self.held_back_options.intersection(map(bytes.lower, args[2:])):
+            return False
+        if args[:1] and args[0].lower() == b'debug' and self.debug_words \
+                and args[1:2] and args[1].lower() not in self.debug_words | {b'nosuch'}:
             return False
         subject = name.startswith('command') or name in ('acl dryrun', 'acl setuser')
         words = [w.lower().lstrip(b'+-') for w in (args if subject else args[:1])]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .guards import SCANS, SUBSCRIBING, USERS, block_time, may_block, may_stay_busy, needs_fix
 from .resp import CLOSED, Reply, encode, encode_inline, is_aggregate, is_error
-from .rules import Call, RULE_BY_NAME, judge, keeps_order, unsettled
+from .rules import Call, RULE_BY_NAME, judge, keeps_order, lines_of, unsettled
 from .sequences import Sequence, Step
 from .servers import BARRIER, REPLY_TIMEOUT, SENTINEL, ServerDied
 from .sides import (Diff, HARMLESS, Item, NO_REPLY, REPLY_COUNT, SOFT_KINDS, Side, first_extra,
@@ -30,6 +30,13 @@ def number_text(reply: Reply) -> str:
         return repr(reply)
 
 
+def error_codes(reply: Reply) -> list:
+    """The first words of the errors in it."""
+    if is_aggregate(reply):
+        return [code for part in reply[1] for code in error_codes(part)]
+    return [reply[1].split(b' ')[0]] if is_error(reply) else []
+
+
 class Run:
     """One sequence being played."""
 
@@ -37,7 +44,7 @@ class Run:
         self.duel, self.sequence = duel, sequence
         words = [a for s in sequence.steps for a in s.args]
         wants_ids = any(w.startswith(b'<id:') or w.startswith(b'<addr:') for w in words)
-        self.ref, self.sut = self.sides = [Side(s, wants_ids) for s in duel.servers]
+        self.ref, self.sut = self.sides = [Side(s, wants_ids, sequence.resp3) for s in duel.servers]
         self.queued: dict[str, list] = {}       # calls inside MULTI, by connection
         self.silent: dict[str, str] = {}        # 'off' or 'skip', by CLIENT REPLY
         self.waiting: dict[str, list] = {}      # calls the reference has not answered yet
@@ -46,6 +53,14 @@ class Run:
         self.reloaded = False       # after DEBUG RELOAD a hash may be in any order
         self.names = {s.args[0].lower() for s in sequence.steps if s.args}
         self.dbs = self.used_dbs()
+        self.dirty = self.changes_so_far()
+
+    def changes_so_far(self) -> list[int]:
+        """What both servers count as changes, for a sequence that sets the other counts to zero."""
+        if not any(s.args[:2] == (b'CONFIG', b'RESETSTAT') for s in self.sequence.steps[:1]):
+            return []
+        found = [lines_of(reply[1] or b'') for (reply,) in self.both([(b'INFO', b'persistence')])]
+        return [int(lines.get(b'rdb_changes_since_last_save', 0)) for lines in found]
 
     def used_dbs(self) -> list[int]:
         dbs = {0}
@@ -111,7 +126,8 @@ class Run:
         """The call of a step; follows MULTI."""
         name = step.name
         queue = self.queued.get(step.conn)
-        call = Call(name, step.args, index, step.conn, nested=queue is not None)
+        call = Call(name, step.args, index, step.conn, nested=queue is not None, dirty=self.dirty,
+                    earlier=self.sequence.steps)
         if step.form == 'raw':
             return call
         if name == 'multi' and len(step.args) == 1 and queue is None:
@@ -342,12 +358,17 @@ class Run:
         self.duel.count(call, a)
         if a == b:
             return
+        for one in [call] + call.queued:
+            one.peers = tuple({c.address: name for name, c in side.conns.items() if not c.closed}
+                              for side in self.sides)
         kind = judge(call, a, b)
         if kind is None and is_aggregate(a) and call.name in SCANS and not call.nested and call.args[1 + (
                 call.name != 'scan')] == b'0':
             kind, a, b = self.finish_scan(call, a, b)
         if kind:
             self.report(call, kind, a, b)
+        elif error_codes(a) != error_codes(b):
+            self.dirty.clear()      # only one version counts an error: nothing later compares counts
 
     def finish_scan(self, call: Call, a: Reply, b: Reply):
         """Completes a scan on both servers and compares what it returned."""

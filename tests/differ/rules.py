@@ -29,6 +29,9 @@ class Call:
     sut_probes: list = field(default_factory=list)  # those of the server under test
     queued: list = field(default_factory=list)      # for EXEC: the queued calls
     fix: list = field(default_factory=list)         # set by a rule, see Rule
+    dirty: list = field(default_factory=list)       # changes counted before, if counts start with the sequence
+    earlier: list = field(default_factory=list)     # all steps; those before `step` came earlier
+    peers: tuple = ({}, {})     # for both servers: {address: connection}
     culprit: str = ''           # set by a rule: the name to report instead
 
     def upper(self) -> list[bytes]:
@@ -145,6 +148,32 @@ def probe_distances(args: tuple) -> list:
     return [tuple(kept) + (b'WITHDIST',)]
 
 
+def probe_sort(args: tuple) -> list:
+    """The encoding, and all rows of the answer, each behind what it is sorted by."""
+    kept, by, gets, words = [], b'#', [], list(args[2:])
+    while words:
+        word = words.pop(0)
+        if word.upper() in (b'BY', b'GET') and words:
+            by, gets = (words[0], gets) if word.upper() == b'BY' else (by, gets + [words[0]])
+            kept += [word, words[0]] if word.upper() == b'BY' else []
+            del words[0]
+        elif word.upper() in (b'LIMIT', b'STORE'):
+            del words[:2 if word.upper() == b'LIMIT' else 1]
+        else:
+            kept.append(word)
+    if not {b'ALPHA', b'BY'}.intersection(map(bytes.upper, kept)):
+        return probe_encoding(args)
+    columns = [by if b'*' in by else b'#'] + (gets or [b'#'])
+    return probe_encoding(args) + [(b'SORT_RO',) + args[1:2] + tuple(kept) + tuple(
+        word for column in columns for word in (b'GET', column))]
+
+
+def probe_lex(args: tuple) -> list:
+    """The encoding, and the ends: when their scores are equal, so are all."""
+    return probe_encoding(args) + [(b'ZRANGE', args[1], at, at, b'WITHSCORES')
+                                   for at in (b'0', b'-1') if len(args) > 1]
+
+
 def probe_keys(args: tuple) -> list:
     return [(b'KEYS', b'*')]
 
@@ -223,7 +252,7 @@ def unsettled(call: Call) -> list:
         return [(b'DEL', store_key(call.args))]
     changes = call.name == 'zremrangebylex' or \
         call.name == 'zrangestore' and b'BYLEX' in call.upper()
-    if changes and not call.nested and call.probes and call.probes[0][1] == b'skiplist':
+    if changes and not call.nested and call.probes and many_scores(call):
         return [(b'DEL', call.args[1])]
     return []
 
@@ -246,24 +275,54 @@ def scan_page(call, a, b):
     return None if a[0] == b[0] and well_formed(a) and well_formed(b) else classify(a, b)
 
 
+def sort_rows(reply: Reply, width: int) -> list:
+    return list(zip(*[iter(reply[1])] * width))
+
+
 def sort_ties(call, a, b):
+    """ALPHA leaves what compares equal in the order of an unstable sort, BY nosort leaves a set in that of
+    its table. Each row must be one of those that compare equal to the reference's at its place."""
     upper = call.upper()
-    ties = b'BY' in upper or b'ALPHA' in upper
-    encoding = call.probes[0][1] if call.probes else None
     by = upper[upper.index(b'BY') + 1:][:1] if b'BY' in upper else []
-    sorted_set = encoding in (b'skiplist', b'listpack')
-    if not ties or a[0] != b[0] or is_error(a) or encoding in (b'quicklist', b'intset') \
-            or sorted_set and by and b'*' not in by[0]:
-        return classify(a, b)
-    if not (is_aggregate(a) and is_aggregate(b)) or len(a[1]) != len(b[1]):
+    unsorted = bool(by) and b'*' not in by[0]
+    encoding = call.probes[0][1] if call.probes else None
+    if not (is_aggregate(a) and is_aggregate(b)) or a[0] != b[0] or len(a[1]) != len(b[1]) \
+            or not (b'ALPHA' in upper or unsorted) \
+            or unsorted and encoding in (b'quicklist', b'skiplist', b'listpack', b'intset'):
         return classify(a, b)
     width = max(1, upper.count(b'GET'))
-    rows = [Counter(zip(*[iter(r[1])] * width)) for r in (a, b)]
-    return None if b'LIMIT' in upper or rows[0] == rows[1] else classify(a, b)
+    if len(call.probes) < 2 or not is_aggregate(call.probes[1]):
+        rows = [Counter(sort_rows(r, width)) for r in (a, b)]
+        return None if call.nested and (b'LIMIT' in upper or rows[0] == rows[1]) else classify(a, b)
+    classes = {}        # rows by what they are sorted by
+    for row in sort_rows(call.probes[1], width + 1):
+        weight = b'' if unsorted else (row[0][1] or b'').partition(b'\0')[0]      # by strcoll()
+        classes.setdefault(weight, Counter())[row[1:]] += 1
+    left, right = sort_rows(a, width), sort_rows(b, width)
+    for same in classes.values():
+        places = [i for i, row in enumerate(left) if row in same]
+        if Counter(right[i] for i in places) - same:
+            return classify(a, b)
+    known = set().union(*classes.values()) if classes else set()
+    return None if all(row in known for row in left) else classify(a, b)
+
+
+def many_scores(call: Call) -> bool:
+    """Whether the key is a skiplist whose elements have different scores."""
+    if call.probes[0][1] != b'skiplist':
+        return False
+    scores = [leaf_scores(reply) for reply in call.probes[1:3]]
+    return len(scores) < 2 or scores[0] != scores[1]
+
+
+def leaf_scores(reply: Reply) -> tuple:
+    """The scores in a reply of ZRANGE WITHSCORES, in either protocol."""
+    rows = reply[1] if is_aggregate(reply) else ()
+    return tuple(row[1][1] for row in rows) if rows and is_aggregate(rows[0]) else rows[1::2]
 
 
 def lex_range(call, a, b):
-    skiplist = call.nested or call.probes and call.probes[0][1] == b'skiplist'
+    skiplist = call.nested or call.probes and many_scores(call)
     return type_only(call, a, b) if skiplist else classify(a, b)
 
 
@@ -327,7 +386,14 @@ def lines_of(text: bytes) -> dict:
 
 
 STEADY_INFO = (b'redis_mode', b'role', b'connected_slaves', b'loading', b'cluster_enabled',
-               b'arch_bits', b'maxmemory', b'maxmemory_policy', b'aof_enabled')
+               b'arch_bits', b'maxmemory', b'maxmemory_policy', b'aof_enabled', b'blocked_clients',
+               b'tracking_clients', b'pubsub_channels', b'pubsub_patterns', b'pubsubshard_channels',
+               b'clients_in_timeout_table', b'maxclients', b'cluster_connections')
+# What is the same on both servers when it is counted from zero in a sequence.
+COUNTED_INFO = re.compile(rb'cmdstat_.*|errorstat_.*|total_commands_processed|expired_keys|evicted_.*|'
+                          rb'keyspace_hits|keyspace_misses|tracking_total_.*|total_error_replies|'
+                          rb'unexpected_error_replies|rdb_changes_since_last_save')
+TIMES = re.compile(rb'usec(_per_call)?=[\d.]+,')
 
 
 def info_fields(call, a, b):
@@ -341,25 +407,81 @@ def info_fields(call, a, b):
         return 'fields'
     if any(left.get(k) != right.get(k) for k in STEADY_INFO):
         return 'value'
-    spaces = [{k: re.sub(rb',avg_ttl=.*', b'', v) for k, v in side.items()
+    spaces = [{k: re.sub(rb',(avg_ttl|subexpiry)=\d+', b'', v) for k, v in side.items()
                if re.fullmatch(rb'db\d+', k)} for side in (left, right)]
-    return None if spaces[0] == spaces[1] else 'value'
+    if spaces[0] != spaces[1]:
+        return 'value'
+    return differing_count(left, right, call.dirty) if call.dirty else None
+
+
+def differing_count(left: dict, right: dict, dirty: list) -> Optional[str]:
+    """The first count that is not the same; changes count from where they stood before."""
+    sides = []
+    for side, before in zip((left, right), dirty):
+        counts = {k: TIMES.sub(b'', v) for k, v in side.items() if COUNTED_INFO.fullmatch(k)}
+        if b'rdb_changes_since_last_save' in counts:
+            counts[b'rdb_changes_since_last_save'] = int(counts[b'rdb_changes_since_last_save']) - before
+        sides.append(counts)
+    per_name = (b'cmdstat_', b'errorstat_')
+    for name in sorted(n for n in {**sides[0], **sides[1]}
+                       if n.startswith(per_name) or n in left and n in right):
+        if sides[0].get(name) != sides[1].get(name):
+            return f'count {name.decode("latin-1")}'
+    return None
+
+
+STEADY_CLIENT = (b'name', b'db', b'sub', b'psub', b'ssub', b'multi', b'user', b'resp', b'cmd', b'flags',
+                 b'events')
+
+
+def client_lines(reply: Reply, peers: dict) -> list:
+    """(connection, fields) of the clients that belong to the sequence."""
+    rows = [dict(w.partition(b'=')[::2] for w in line.split(b' '))
+            for line in (reply[1] or b'').split(b'\n') if line]
+    return [(peers[row[b'addr']], row) for row in rows if row.get(b'addr') in peers]
 
 
 def client_fields(call, a, b):
-    """Names of the fields, and the values that do not depend on the socket."""
+    """Which clients, the names of the fields, and the values that do not depend on the socket."""
     if a[0] != b[0] or is_error(a):
         return classify(a, b)
-    if len(call.args) > 3 and b'' in (a[1], b[1]):
-        return None             # no client with this id, on one side
-    left, right = [dict(w.partition(b'=')[::2] for w in r[1].partition(b'\n')[0].split(b' '))
-                   for r in (a, b)]
-    if set(left) - set(right):
-        return 'fields'
-    steady = (b'name', b'db', b'sub', b'psub', b'multi', b'user', b'resp', b'cmd')
-    if call.name == 'client info' and any(left.get(k) != right.get(k) for k in steady):
-        return 'value'
+    left, right = [client_lines(*two) for two in zip((a, b), call.peers)]
+    if [name for name, _ in left] != [name for name, _ in right]:
+        return 'length'
+    for (_, x), (_, y) in zip(left, right):
+        if set(x) - set(y):
+            return 'fields'
+        if any(x.get(k) != y.get(k) for k in STEADY_CLIENT) or (x[b'redir'] == b'-1') != (y[b'redir'] == b'-1'):
+            return 'value'
     return None
+
+
+def histogram_calls(call, a, b):
+    """Which commands, and how often; the rest is time."""
+    if not (is_aggregate(a) and is_aggregate(b)) or a[0] != b[0]:
+        return classify(a, b)
+    if not call.dirty:
+        return None
+    left, right = [{name: entry[1][1] for name, entry in pairs(r)} for r in (a, b)]
+    return None if left == right else 'value'
+
+
+def event_names(call, a, b):
+    if not (is_aggregate(a) and is_aggregate(b)) or a[0] != b[0]:
+        return classify(a, b)
+    names = [sorted(row[1][0] for row in r[1]) for r in (a, b)]
+    return None if names[0] == names[1] else 'value'
+
+
+def stat_names(call, a, b):
+    if not (is_aggregate(a) and is_aggregate(b)) or a[0] != b[0]:
+        return classify(a, b)
+    left, right = [{name[1] for name, _ in pairs(r)} for r in (a, b)]
+    return 'fields' if left - right else None
+
+
+def same_length(call, a, b):
+    return classify(a, b) if a[0] != b[0] or is_aggregate(a) and len(a[1]) != len(b[1]) else None
 
 
 def stream_times(call, a, b):
@@ -500,6 +622,13 @@ def kind_is(kind):
     return match
 
 
+def access_count(call, a, b):
+    """Exact; what made the difference is the command before."""
+    before = [s.name for s in call.earlier[:call.step] if s.args and s.name != 'object freq']
+    call.culprit = f'object freq after {before[-1]}' if before else ''
+    return classify(a, b)
+
+
 def slowlog_entries(call, a, b):
     def entries(reply):
         """The arguments, without those of CLIENT, which may be ids."""
@@ -507,7 +636,7 @@ def slowlog_entries(call, a, b):
         for entry in reply[1]:
             args = [arg[1] for arg in entry[1][3][1]]
             if BARRIER not in args:
-                kept.append((args[:2] if args[0].upper() == b'CLIENT' else args, len(entry[1])))
+                kept.append((args[:2] if args[0].upper() == b'CLIENT' else args, entry[1][5:]))
         return kept
     if not (is_aggregate(a) and is_aggregate(b)) or not all(
             is_aggregate(e) and len(e[1]) > 3 and is_aggregate(e[1][3]) and e[1][3][1]
@@ -545,17 +674,16 @@ RULES = (
          'compared, other pages by their form', scan_page),
     Rule('sscan hscan zscan', 'the same; exact for listpack and intset', scan_page,
          probe_encoding),
-    Rule('sort sort_ro', 'SORT takes sets and sorted sets in hash order: equal weights by BY '
-         'or ALPHA then come in any order, as do sets BY nosort', sort_ties, probe_encoding),
+    Rule('sort sort_ro', 'what ALPHA calls equal comes in the order that the C library sorts it to, sets BY '
+         'nosort in hash order', sort_ties, probe_sort),
     Rule('zrangebylex zrevrangebylex zlexcount zremrangebylex', 'lexical ranges of a skiplist '
-         'with different scores depend on its random levels: type only for any skiplist; '
+         'with different scores depend on its random levels: then type only; '
          'after a change (also ZRANGESTORE BYLEX) the key is deleted on both', lex_range,
-         probe_encoding),
+         probe_lex),
     Rule('zrange', 'the same, with BYLEX', lambda c, a, b: lex_range(c, a, b)
-         if b'BYLEX' in c.upper() else classify(a, b), probe_encoding),
+         if b'BYLEX' in c.upper() else classify(a, b), probe_lex),
     Rule('zrangestore', 'the same', lambda c, a, b: lex_range(c, a, b)
-         if b'BYLEX' in c.upper() else classify(a, b),
-         lambda args: probe_encodings(args[1:3])),
+         if b'BYLEX' in c.upper() else classify(a, b), lambda args: probe_lex(args[1:])),
     Rule(GEO_SEARCHES, 'COUNT: which of the places at the same distance come, and in which order, depends '
          'on a partial quicksort: those may differ; after storing the key is deleted on both',
          geo_ties, probe_distances),
@@ -564,14 +692,18 @@ RULES = (
     Rule('time lastsave role', 'clock, offsets: form only', form_only),
     Rule('client id,client getredir', 'client ids: both positive', positive),
     Rule('client trackinginfo', 'id of the redirection', masked('redirect')),
-    Rule('client list,client info', 'ids, addresses, times and sizes: names of fields, and '
-         'for CLIENT INFO name, db, sub, psub, multi, user, resp, cmd', client_fields),
+    Rule('client list,client info', 'ids, addresses, times and sizes: which connections of the sequence, '
+         'names of fields, STEADY_CLIENT', client_fields),
     Rule('hello,raw bytes', 'version and client id', masked('version', 'id')),
     Rule('info', 'values: sections, names of fields, STEADY_INFO and the key counts of '
-         'databases', info_fields),
+         'databases; COUNTED_INFO when the sequence starts with CONFIG RESETSTAT', info_fields),
     Rule('memory usage', 'memory: both positive', positive),
-    Rule('memory stats,memory doctor,memory malloc-stats,latency doctor,latency latest,'
-         'latency history,latency graph,latency histogram,latency reset,lolwut,dump,function dump,'
+    Rule('memory stats', 'sizes: names of fields', stat_names),
+    Rule('latency latest', 'times: names of events', event_names),
+    Rule('latency history', 'times: how many', same_length),
+    Rule('latency histogram', 'times: the commands, and how often they were called when the sequence starts with '
+         'CONFIG RESETSTAT', histogram_calls),
+    Rule('memory doctor,memory malloc-stats,latency doctor,latency graph,lolwut,dump,function dump,'
          'debug htstats,debug sdslen,debug structsize,debug jmap,debug mallctl',
          'memory, time, art, opaque payloads: type only (payloads: group dump)', type_only),
     Rule('acl genpass', 'random: type and length', lambda c, a, b: None
@@ -592,6 +724,7 @@ RULES = (
          background_job),
     Rule('debug object', 'addresses, LRU clock, sizes: the encoding', debug_object),
     Rule('object encoding', 'exact, but of the kind "encoding"', kind_is('encoding'), probe_type),
+    Rule('object freq', 'exact', access_count),
     Rule('object refcount', 'exact, but of the kind "internals"', kind_is('internals')),
     Rule('exec', 'each element by the rule of its command, without probes', exec_array),
     Rule('eval evalsha eval_ro evalsha_ro', 'scripts that pass on one command: by the rule '

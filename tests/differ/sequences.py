@@ -42,11 +42,12 @@ class Sequence:
     lockstep: bool = False
     split: int = 0
     dump: bool = False
+    resp3: bool = False     # connections start with HELLO 3
 
     def lines(self, limit: int = 0) -> list[str]:
         named = len({s.conn for s in self.steps}) > 1
         options = ([f'@split {self.split}'] if self.split else []) \
-            + ['@lockstep'] * self.lockstep + ['@dump'] * self.dump
+            + ['@lockstep'] * self.lockstep + ['@dump'] * self.dump + ['@resp3'] * self.resp3
         return options + [s.text(limit, named) for s in self.steps]
 
 
@@ -61,7 +62,7 @@ def read_sequences(text: str) -> list[Sequence]:
             current = Sequence([])
         elif line.startswith('@'):
             word, _, rest = line[1:].partition(' ')
-            if word not in ('split', 'lockstep', 'dump'):
+            if word not in ('split', 'lockstep', 'dump', 'resp3'):
                 raise ValueError(f'unknown option: {line}')
             setattr(current, word, int(rest) if word == 'split' else True)
         elif not line.startswith('#'):

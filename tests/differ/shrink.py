@@ -79,6 +79,8 @@ class Shrinker:
             best = self.attempt(best, lockstep=False)
         if best.dump:
             best = self.attempt(best, dump=False)
+        if best.resp3:
+            best = self.attempt(best, resp3=False)
         return best
 
     def simplify(self, best: Sequence) -> Sequence:

@@ -53,8 +53,8 @@ class Diff:
 class Side:
     """One server's half of a run: its connections and what came on them."""
 
-    def __init__(self, server: Server, wants_ids: bool):
-        self.server, self.wants_ids = server, wants_ids
+    def __init__(self, server: Server, wants_ids: bool, resp3: bool = False):
+        self.server, self.wants_ids, self.resp3 = server, wants_ids, resp3
         self.conns: dict[str, Conn] = {}
         self.inbox: dict[str, list] = {}
         self.gone: set[str] = set()
@@ -63,6 +63,8 @@ class Side:
         if name not in self.conns:
             self.conns[name] = conn = self.server.connect()
             self.inbox[name] = []
+            if self.resp3:
+                conn.ask(b'HELLO', b'3')
             if self.wants_ids:
                 conn.client_id = conn.ask(b'CLIENT', b'ID')[1] or b'0'
         return self.conns[name]
@@ -113,18 +115,31 @@ def is_message(reply: Reply) -> bool:
         or reply[0] == '+' and bool(MONITOR_LINE.match(reply[1]))
 
 
+def one_message(reply: Reply):
+    """The message that a pmessage brings."""
+    return reply[0] in '*>' and is_message(reply) and reply[1][0][1] == b'pmessage' and reply[1][2:]
+
+
+def missing_key(reply: Reply):
+    return bool(one_message(reply)) and any(b'keymiss' in (part[1] or b'') for part in reply[1][2:])
+
+
+def settle_runs(replies: list, key):
+    """Sorts neighbouring replies for which key tells the same."""
+    start = 0
+    for i in range(1, len(replies) + 1):
+        if i == len(replies) or not key(replies[i]) or key(replies[i]) != key(replies[start]):
+            replies[start:i] = sorted(replies[start:i]) if key(replies[start]) else replies[start:i]
+            start = i
+
+
 def settle(replies: list, call: Call) -> list:
     """Takes out of pushed messages what is not deterministic (see RULES)."""
     out = [('+', MONITOR_LINE.sub(rb'TIME [\1 \2]', r[1])) if r[0] == '+' else r
            for r in replies]
-    start = 0
-    for i in range(1, len(out) + 1):            # runs of pmessages for one message
-        def run_key(reply):
-            return is_message(reply) and reply[1][0][1] == b'pmessage' and reply[1][2:] \
-                if reply[0] in '*>' else None
-        if i == len(out) or not run_key(out[i]) or run_key(out[i]) != run_key(out[start]):
-            out[start:i] = sorted(out[start:i]) if run_key(out[start]) else out[start:i]
-            start = i
+    settle_runs(out, one_message)
+    if call.name in ('sort', 'sort_ro', 'exec'):    # SORT looks keys up in the order of a hash table
+        settle_runs(out, missing_key)
     if call.name.endswith('unsubscribe') and len(call.args) == 1:
         acks = [r for r in out if is_message(r)]
         names = sorted(r[1][1] for r in acks)

@@ -88,7 +88,7 @@ class StateCheck:
                 continue
             if encoding != encoding2 and not (
                     same_encoding(kind[1], encoding[1], encoding2[1])
-                    or hinted_encoding(encoding[1], encoding2[1], self.run.sequence.steps)):
+                    or hinted_encoding(encoding[1], encoding2[1], self.run.sequence.steps, key)):
                 self.differ('encoding', questions[i][1], key, encoding, encoding2, where)
             if ttl != ttl2 and near(2000)(Call('pttl', ()), ttl, ttl2):
                 self.differ('ttl', questions[i][2], key, ttl, ttl2, where)

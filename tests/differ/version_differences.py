@@ -186,11 +186,17 @@ HINTED = {
 }
 
 
-def hinted_encoding(ref: bytes, sut: bytes, steps: list) -> bool:
-    """Whether elements that were given but not added may be the reason for other encodings."""
+MOVING = (b'rename', b'renamenx', b'copy', b'move', b'swapdb', b'restore')
+
+
+def hinted_encoding(ref: bytes, sut: bytes, steps: list, key: bytes) -> bool:
+    """Whether elements that were given but not added may be the reason for other encodings of the key."""
+    moved = any(step.args and step.args[0].lower() in MOVING for step in steps)
     for args in [step.args for step in steps if active and step.args]:
         places, change = HINTED.get(args[0].lower(), (slice(0), ()))
         elements = args[places]
+        if key not in args[1:2] and not moved:
+            continue
         if change == (ref, sut) and (len(set(elements)) < len(elements)
                                      or b'XX' in [a.upper() for a in args[2:4]]):
             return True
@@ -199,12 +205,15 @@ def hinted_encoding(ref: bytes, sut: bytes, steps: list) -> bool:
 
 def encoding(call: Call, a: Reply, b: Reply) -> bool:
     kind = call.probes[0][1] if call.probes else b''
-    return a[0] == b[0] == '$' and None not in (a[1], b[1]) and same_encoding(kind, a[1], b[1])
+    return a[0] == b[0] == '$' and None not in (a[1], b[1]) and (
+        same_encoding(kind, a[1], b[1]) or hinted_encoding(a[1], b[1], call.earlier[:call.step], call.args[2]))
 
 
 def debug_encoding(call: Call, a: Reply, b: Reply) -> bool:
     found = [re.search(rb'encoding:(\S+)', r[1] or b'') for r in (a, b)]
-    return all(found) and same_encoding(b'', found[0].group(1), found[1].group(1))
+    return all(found) and (
+        same_encoding(b'', found[0].group(1), found[1].group(1))
+        or hinted_encoding(found[0].group(1), found[1].group(1), call.earlier[:call.step], call.args[2]))
 
 
 def both_arrays(call: Call, a: Reply, b: Reply) -> bool:
@@ -231,6 +240,21 @@ def same_commands(call: Call, a: Reply, b: Reply) -> bool:
 def both_errors(*starts: bytes):
     return lambda call, a, b: is_error(a) and is_error(b) and all(
         r[1].startswith(starts) for r in (a, b))
+
+
+DENIALS = ((re.compile(rb"NOPERM this user(?P<rest> has no permissions to run the '.*' command)", re.S),
+            rb'NOPERM User (u1|u2|u3|default)(?P<rest>.*)'),
+           (re.compile(rb'NOPERM this user has no permissions to access one of the keys used as arguments(?P<rest>)'),
+            rb'NOPERM No permissions to access a key(?P<rest>)'),
+           (re.compile(rb'NOPERM this user has no permissions to access one of the channels used as arguments(?P<rest>)'),
+            rb'NOPERM No permissions to access a channel(?P<rest>)'))
+
+
+def renamed_denial(call: Call, a: Reply, b: Reply) -> bool:
+    if not is_error(a) or not is_error(b):
+        return False
+    found = [(old.fullmatch(a[1]), re.fullmatch(new, b[1], re.S)) for old, new in DENIALS]
+    return any(x and y and x.group('rest') == y.group('rest') for x, y in found)
 
 
 def stricter_bits(call: Call, a: Reply, b: Reply) -> bool:
@@ -293,7 +317,7 @@ ACCEPTED = (
     Accepted('command docs,command list,acl cat', '7.2', 'new commands, reworded summaries',
              both_arrays),
     Accepted('command count', '7.2', 'new commands', both_numbers),
-    Accepted('*', '7.2', 'NOPERM texts name the user', both_errors(b'NOPERM ')),
+    Accepted('*', '7.2', 'NOPERM texts name the user, and say it shorter for keys and channels', renamed_denial),
     Accepted('acl dryrun', '7.2', 'the same',
              lambda call, a, b: a[0] == b[0] == '$' and None not in (a[1], b[1])
              and b[1].endswith(a[1].removeprefix(b'This user'))),

@@ -103,7 +103,7 @@ const SHARED_COUNT: i64 = i32::MAX as i64;
 /// Looks the key up without stamping it.
 fn find<'c>(ctx: &'c mut Ctx) -> Option<&'c KeyEntry> {
     let db = ctx.db();
-    ctx.ks.read_unstamped(db, ctx.args[2])
+    ctx.ks.inspect(db, ctx.args[2])
 }
 
 /// Writes an integer, or null for a missing key.

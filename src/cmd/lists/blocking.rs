@@ -112,8 +112,9 @@ fn pop(ctx: &mut Ctx, end: End) -> CmdResult {
 }
 
 fn blmpop(ctx: &mut Ctx) -> CmdResult {
-    let deadline_ms = ctx.deadline(ctx.args[1])?;
+    // Redis reads the time-out last.
     let request = PopMany::parse(&ctx.args[2..])?;
+    let deadline_ms = ctx.deadline(ctx.args[1])?;
     if moves::pop_many(ctx, &request)? {
         return Ok(Outcome::Done);
     }

@@ -83,12 +83,12 @@ pub(super) fn move_element(ctx: &mut Ctx, from: End, to: End) -> CmdResult {
     if let Some(entry) = ctx.ks.write(db, target) {
         entry.list()?;
     }
-    let list = ctx.ks.write(db, source).ok_or(CmdError::NO_SUCH_KEY)?.list()?;
+    let list = ctx.ks.write_again(db, source).ok_or(CmdError::NO_SUCH_KEY)?.list()?;
     let popped = list.pop(from.is_front(), &limits, |item| item.to_vec());
     let text = popped.expect("no list in a database is empty");
     // An emptied source stays until the element is in the target, which may be the same list.
     let emptied = list.is_empty() && source != target;
-    match ctx.ks.write(db, target) {
+    match ctx.ks.write_again(db, target) {
         Some(entry) => entry.list()?.push(&text, to.is_front(), &limits),
         None => {
             let mut list = List::new();

@@ -80,8 +80,9 @@ fn pop_or_wait(ctx: &mut Ctx, end: End) -> CmdResult {
 }
 
 fn bzmpop(ctx: &mut Ctx) -> CmdResult {
-    let deadline_ms = ctx.deadline(ctx.args[1])?;
+    // Redis reads the time-out last.
     let request = MultiPop::parse(&ctx.args[2..])?;
+    let deadline_ms = ctx.deadline(ctx.args[1])?;
     for key in request.keys {
         if pop(ctx, key, request.end, request.count, Layout::KeyPairs)? {
             return Ok(Outcome::Done);
