@@ -171,6 +171,17 @@ fn the_largest_clients_go_when_all_take_too_much() {
 }
 
 #[test]
+fn a_request_beyond_the_limit_of_all_clients_is_not_run() {
+    let server = Server::with(&["--maxmemory-clients", "1mb"]);
+    let (mut conn, mut watcher) = (server.connect(), server.connect());
+    watcher.ask("CLIENT NO-EVICT ON");
+    conn.send(encode_args(&[b"SET", b"a", &vec![b'x'; 2_000_000]]));
+    assert_eq!(conn.rest(), "");
+    assert_eq!(watcher.ask("EXISTS a"), ":0\r\n");
+    assert!(watcher.ask("INFO stats").contains("evicted_clients:1\r\n"));
+}
+
+#[test]
 fn slow_subscribers_have_limits_of_their_own() {
     let server = Server::start();
     let (mut slow, mut writer) = (server.connect(), server.connect());

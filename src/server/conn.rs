@@ -137,7 +137,12 @@ impl Server {
                 self.touch(slot);
                 let client = self.clients.get_mut(slot);
                 client.parser.finish_big(body, client.input.len(), &mut client.arguments);
-                self.run_own_input(slot);
+                // What is about to run may be the largest that anybody holds, and will be freed before anybody counts it.
+                self.recount(slot);
+                self.evict_clients();
+                if !self.clients.get(slot).closing() {
+                    self.run_own_input(slot);
+                }
             }
         }
         self.read_buffer = buffer;
