@@ -17,6 +17,7 @@ use crate::base::limits::{
 };
 use crate::base::session::{ClientId, SessionFlags};
 use crate::db::expire;
+use crate::db::field_expiry;
 use crate::db::keyspace::Keyspace;
 use crate::exec::Engine;
 use crate::exec::registry::Registry;
@@ -72,6 +73,9 @@ use stats::ServerStats;
 /// The Redis version whose behaviour this is; what clients see and decide by.
 pub const REDIS_VERSION: &str = "7.4.1";
 
+/// Fields of hashes get one part in so many of the time for the expiry cycle.
+const FIELDS_PART_OF_EXPIRY: u64 = 4;
+
 /// The handler of a command that needs the whole server: the caller's slot, the command with its arguments.
 pub type ServerFn = fn(&mut Server, usize, &[&[u8]]) -> Result<(), CmdError>;
 
@@ -101,6 +105,8 @@ pub struct Server {
     awake_since_ticks: u64,
     /// The database with which the next expiry cycle begins.
     expire_from: usize,
+    /// The database with whose hash fields it begins.
+    expire_fields_from: usize,
     /// The client with which the next round of looking after clients begins.
     tend_from: usize,
     /// How CLIENT LIST's sizes of reply buffers follow use.
@@ -179,6 +185,7 @@ impl Server {
             cron_runs: 0,
             awake_since_ticks: 0,
             expire_from: 0,
+            expire_fields_from: 0,
             tend_from: 0,
             reply_room: RoomPolicy::default(),
             read_buffer: vec![0; READ_BUFFER_BYTES].into_boxed_slice(),
@@ -406,7 +413,8 @@ impl Server {
         hz.min(HZ_MAX)
     }
 
-    /// The expiry cycle, for at most a quarter of the time between two ticks.
+    /// The expiry cycle, for at most a quarter of the time between two ticks. Fields of hashes get a part of that which
+    /// keys cannot take from them.
     fn expire_keys(&mut self) {
         if !self.debug.active_expire || self.engine.ks.keep_expired {
             return;
@@ -415,6 +423,9 @@ impl Server {
         let share_percent = 25 + 2 * (effort - 1).max(0) as u64;
         let budget_us = period(self.hz()).as_micros() as u64 * share_percent / 100;
         let (clock, start) = (&self.clock, self.clock.mono_us());
+        self.expire_fields_from = field_expiry::cycle(&mut self.engine.ks, self.expire_fields_from, || {
+            clock.mono_us() - start > budget_us / FIELDS_PART_OF_EXPIRY
+        });
         self.expire_from =
             expire::cycle(&mut self.engine.ks, self.expire_from, expire::Effort::new(effort), || {
                 clock.mono_us() - start > budget_us

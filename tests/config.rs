@@ -168,3 +168,22 @@ fn the_process_title_follows_its_template() {
     let kept = fs::read(format!("/proc/{}/cmdline", untitled.pid())).expect("Linux");
     assert!(kept.ends_with(b"--set-proc-title\0no\0"));
 }
+
+#[test]
+fn debug_writes_all_options_into_the_file() {
+    let folder = Folder::new("rewrite-all");
+    let path = folder.file("redis.conf", "enable-debug-command yes\nhz 20\n");
+    let mut server = Server::from_file(&path);
+    let mut conn = server.connect();
+    let before = conn.ask("CONFIG GET *");
+    assert_eq!(conn.ask("DEBUG CONFIG-REWRITE-FORCE-ALL"), "+OK\r\n");
+    let text = fs::read_to_string(&path).expect("there");
+    assert!(text.starts_with("enable-debug-command yes\nhz 20\n"), "{text}");
+    assert!(text.lines().any(|line| line == "maxmemory-policy noeviction"), "{text}");
+    assert_eq!(server.terminate(), Some(0));
+    let again = Server::from_file(&path);
+    let after = again.connect().ask("CONFIG GET *");
+    // The port comes from the command line, which the harness changes.
+    let port = |port: u16| format!("$4\r\nport\r\n$5\r\n{port}\r\n");
+    assert_eq!(after.replace(&port(again.port), ""), before.replace(&port(server.port), ""));
+}

@@ -2,6 +2,8 @@
 
 mod harness;
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use harness::{Conn, Server};
 
 fn info<'t>(text: &'t str, name: &str) -> Option<&'t str> {
@@ -196,4 +198,49 @@ fn the_section_debug_is_for_those_who_name_it() {
     let most: u64 = field(&mut conn, "debug", "eventloop_cmd_per_cycle_max").parse().expect("a number");
     assert!(most >= 1, "{most}");
     assert!(field(&mut conn, "debug", "eventloop_duration_max").parse::<u64>().is_ok());
+}
+
+#[test]
+fn subcommands_are_told_as_an_array_and_their_absence_as_a_set() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    conn.ask("HELLO 3");
+    assert!(conn.ask("COMMAND INFO get").ends_with("~0\r\n"));
+    let object = conn.ask("COMMAND INFO object");
+    assert!(object.contains("*5\r\n*10\r\n$15\r\nobject|encoding\r\n"), "{object}");
+}
+
+#[test]
+fn time_is_told_in_microseconds() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    let mut ask = || {
+        let reply = conn.ask("TIME");
+        let numbers: Vec<u64> = reply.lines().filter_map(|line| line.parse().ok()).collect();
+        numbers[0] * 1_000_000 + numbers[1]
+    };
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970").as_micros() as u64;
+    let (before, times, after) = (now(), (0..10).map(|_| ask()).collect::<Vec<_>>(), now());
+    assert!(times.is_sorted() && before <= times[0] && times[9] <= after, "{before} {times:?} {after}");
+    assert!(times.iter().any(|time| time % 1_000 != 0), "{times:?}");
+}
+
+#[test]
+fn fields_expire_though_nobody_asks_for_them() {
+    let server = Server::with(&["--hz", "100", "--notify-keyspace-events", "KEA"]);
+    let (mut conn, mut listener) = (server.connect(), server.connect());
+    listener.ask("SUBSCRIBE __keyevent@0__:hexpired __keyevent@0__:del");
+    listener.reply();
+    conn.ask("HSET some a 1 b 2");
+    conn.ask("HSET all a 1");
+    assert_eq!(conn.ask("HPEXPIRE some 10 FIELDS 1 a"), "*1\r\n:1\r\n");
+    assert!(conn.ask("INFO keyspace").contains("db0:keys=2,expires=0,avg_ttl=0,subexpiry=1\r\n"));
+    assert!(listener.reply().ends_with("$4\r\nsome\r\n"));
+    assert_eq!(conn.ask("HPEXPIRE all 10 FIELDS 1 a"), "*1\r\n:1\r\n");
+    for event in ["hexpired", "del"] {
+        assert!(listener.reply().contains(&format!("__:{event}\r\n$3\r\nall\r\n")), "{event}");
+    }
+    assert!(conn.ask("INFO keyspace").contains("db0:keys=1,expires=0,avg_ttl=0,subexpiry=0\r\n"));
+    assert_eq!(field(&mut conn, "stats", "expired_subkeys"), "2");
+    assert_eq!(field(&mut conn, "stats", "expired_keys"), "0");
 }

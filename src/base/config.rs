@@ -22,6 +22,7 @@ mod values;
 
 pub use file::{CommandLine, ConfigFileError, Directive, Directives, args_to_config_lines};
 pub use options::GROUPS;
+pub use rewrite::Rewrite;
 pub use special::{SHUTDOWN_FORCE, SHUTDOWN_NOSAVE, SHUTDOWN_NOW, SHUTDOWN_SAVE};
 pub use values::*;
 

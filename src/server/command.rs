@@ -213,7 +213,11 @@ fn write_info(registry: &Registry, command: &Command, out: &mut Reply) {
     command.tips.iter().for_each(|tip| out.bulk(tip.as_bytes()));
     out.set(command.keys.len());
     command.keys.iter().for_each(|spec| write_key_spec(spec, out));
-    out.set(command.subcommands.len());
+    // A set only where there are none, as in Redis.
+    match command.subcommands.len() {
+        0 => out.set(0),
+        count => out.array(count),
+    }
     for &sub in &command.subcommands {
         write_info(registry, registry.get(sub), out);
     }

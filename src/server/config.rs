@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::base::config::{Config, ConfigError, OptionSpec, Origin};
+use crate::base::config::{Config, ConfigError, OptionSpec, Origin, Rewrite};
 use crate::base::error::CmdError;
 use crate::base::session::SessionFlags;
 use crate::cmd::help;
@@ -130,17 +130,7 @@ fn config_resetstat(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(),
 }
 
 fn config_rewrite(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
-    let Some(path) = &server.config_file else {
-        return Err(CmdError::NO_CONFIG_FILE);
-    };
-    if let Err(error) = server.write_config_file(path) {
-        let reason = reason(&error);
-        server.log.warning(&format!("CONFIG REWRITE failed: {reason}"));
-        return Err(CmdError::new(format!("ERR Rewriting config file: {reason}")));
-    }
-    server.log.notice("CONFIG REWRITE executed with success.");
-    server.reply(slot).ok();
-    Ok(())
+    server.rewrite_config(slot, Rewrite::Changes)
 }
 
 fn config_help(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
@@ -149,8 +139,21 @@ fn config_help(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdE
 }
 
 impl Server {
-    /// Brings the configuration file up to date. One that has gone is made anew.
-    fn write_config_file(&self, path: &str) -> io::Result<()> {
+    /// Brings the configuration file up to date, and tells the client.
+    pub(super) fn rewrite_config(&mut self, slot: usize, which: Rewrite) -> Result<(), CmdError> {
+        let path = self.config_file.as_deref().ok_or(CmdError::NO_CONFIG_FILE)?;
+        if let Err(error) = self.write_config_file(path, which) {
+            let reason = reason(&error);
+            self.log.warning(&format!("CONFIG REWRITE failed: {reason}"));
+            return Err(CmdError::new(format!("ERR Rewriting config file: {reason}")));
+        }
+        self.log.notice("CONFIG REWRITE executed with success.");
+        self.reply(slot).ok();
+        Ok(())
+    }
+
+    /// One that has gone is made anew.
+    fn write_config_file(&self, path: &str, which: Rewrite) -> io::Result<()> {
         let old = match std::fs::read(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             other => other?,
@@ -158,7 +161,7 @@ impl Server {
         let config = &self.engine.config;
         let users: Option<Vec<Vec<u8>>> =
             config.aclfile.is_empty().then(|| self.engine.acl.users.lines().collect());
-        let text = config.rewritten(&old, users.as_deref());
+        let text = config.rewritten(&old, users.as_deref(), which);
         files::replace(path.as_bytes(), &text, self.engine.ks.now_ms)
     }
 

@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use crate::base::config::Rewrite;
 use crate::base::error::CmdError;
 use crate::base::glob;
 use crate::base::num::{parse_f64, parse_i64, parse_memory};
@@ -62,13 +63,13 @@ const SUBS: &[Sub] = &[
     sub("change-repl-id", 2, "", "Gives the server a new replication id.", change_repl_id),
     sub("client-enforce-reply-list", 3, "zero-or-one", NOTHING_TO_SWITCH, accept),
     sub("client-eviction", 2, "", "Shows how many clients take how much memory.", inside::client_eviction),
+    sub("config-rewrite-force-all", 2, "", "Writes all options into the configuration file.", rewrite_config),
     sub("dict-resizing", 3, "zero-or-one", NOTHING_TO_SWITCH, accept),
     sub("digest", 2, "", "Shows a fingerprint of all data, the same for equal data.", digest_all),
     sub("digest-value", -2, "[key...]", "Shows the fingerprints of the values of keys.", digest_values),
     sub("error", 3, "message", "Answers with this error.", error),
     sub("htstats", 3, "dbid", "Shows how full the hash tables of a database are.", inside::htstats),
     sub("htstats-key", 3, "key", "Shows how full the hash table in a key is.", inside::htstats_key),
-    sub("jmap", 2, "", NOTHING_TO_SWITCH, accept),
     sub("listpack", 3, "key", "Describes a listpack in the log.", inside::listpack),
     sub("log", 3, "message", "Writes a message into the log.", log),
     sub("object", 3, "key", "Shows how a value is stored.", inside::object),
@@ -96,7 +97,6 @@ const SUBS: &[Sub] = &[
 const MISSING: &[(&str, &str)] = &[
     ("aof-flush-sleep", "persistence"),
     ("assert", "crash reports"),
-    ("config-rewrite-force-all", "CONFIG REWRITE"),
     ("crash-and-recover", "persistence"),
     ("leak", "crash reports"),
     ("loadaof", "persistence"),
@@ -193,6 +193,10 @@ fn change_repl_id(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<()
     server.log.warning("Changing replication IDs after receiving DEBUG change-repl-id");
     server.repl_id = random_id(&mut server.engine.rng);
     accept(server, slot, args)
+}
+
+fn rewrite_config(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
+    server.rewrite_config(slot, Rewrite::Everything)
 }
 
 fn error(_: &mut Server, _: usize, args: &[&[u8]]) -> Result<(), CmdError> {

@@ -1,4 +1,4 @@
-//! What fits no family: SHUTDOWN, MODULE (there are none), LOLWUT.
+//! What fits no family: SHUTDOWN, MODULE (there are none), LOLWUT, TIME.
 
 use rand::Rng;
 
@@ -112,6 +112,18 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[
         handler: Some(shutdown),
         ..CommandSpec::DEFAULT
     },
+    CommandSpec {
+        name: "time",
+        summary: "Tells the server's clock.",
+        since: "2.6.0",
+        group: Group::Server,
+        complexity: "O(1)",
+        arity: 1,
+        flags: Flags::LOADING.or(Flags::STALE).or(Flags::FAST),
+        tips: &["nondeterministic_output"],
+        handler: Some(time),
+        ..CommandSpec::DEFAULT
+    },
 ];
 
 /// Columns and rows of LOLWUT's picture, and what a caller may ask for at most.
@@ -167,6 +179,16 @@ fn module_unload(_: &mut Server, _: usize, _: &[&[u8]]) -> Result<(), CmdError> 
 
 fn module_help(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
     super::write_help(server, slot, help::lines("module", SPECS[1].subcommands));
+    Ok(())
+}
+
+/// Asks the clock itself: the time of the turn, which commands over data see, has no microseconds and stands still.
+fn time(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
+    let now_us = server.clock.wall_us();
+    let mut out = server.reply(slot);
+    out.array(2);
+    out.bulk_int(now_us / 1_000_000);
+    out.bulk_int(now_us % 1_000_000);
     Ok(())
 }
 

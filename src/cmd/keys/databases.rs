@@ -1,4 +1,4 @@
-//! Whole databases: DBSIZE, FLUSHDB, FLUSHALL, SWAPDB; and TIME. Touches db, proto and base.
+//! Whole databases: DBSIZE, FLUSHDB, FLUSHALL, SWAPDB. Touches db, proto and base.
 
 use crate::base::error::CmdError;
 use crate::base::num::parse_i64;
@@ -61,18 +61,6 @@ pub const SPECS: &[CommandSpec<DataFn>] = &[
         handler: Some(swapdb),
         ..CommandSpec::DEFAULT
     },
-    CommandSpec {
-        name: "time",
-        summary: "Tells the server's clock.",
-        since: "2.6.0",
-        group: Group::Server,
-        complexity: "O(1)",
-        arity: 1,
-        flags: Flags::LOADING.or(Flags::STALE).or(Flags::FAST),
-        tips: &["nondeterministic_output"],
-        handler: Some(time),
-        ..CommandSpec::DEFAULT
-    },
 ];
 
 fn dbsize(ctx: &mut Ctx) -> CmdResult {
@@ -118,14 +106,6 @@ fn swapdb(ctx: &mut Ctx) -> CmdResult {
 }
 
 /// Seconds and microseconds.
-fn time(ctx: &mut Ctx) -> CmdResult {
-    let now_us = ctx.now_ms() * 1_000;
-    ctx.out.array(2);
-    ctx.out.bulk_int(now_us / 1_000_000);
-    ctx.out.bulk_int(now_us % 1_000_000);
-    Ok(Outcome::Done)
-}
-
 #[cfg(test)]
 mod tests {
     use crate::cmd::testing::Space;
@@ -171,12 +151,5 @@ mod tests {
              SWAPDB 5 5 => +OK
              PERSIST a => :1",
         );
-    }
-
-    #[test]
-    fn time_is_split_into_seconds_and_microseconds() {
-        let mut space = Space::new();
-        space.advance_ms(17);
-        space.script("TIME => *2 $10 1700000000 $5 17000");
     }
 }
