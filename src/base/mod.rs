@@ -7,6 +7,7 @@ pub mod glob;
 pub mod histogram;
 pub mod limits;
 pub mod longdouble;
+pub mod lzf;
 pub mod num;
 pub mod session;
 pub mod split;

@@ -208,7 +208,11 @@ impl<'a> Ctx<'a> {
 
     /// When a list turns into a quicklist.
     pub fn list_limits(&self) -> ListLimits {
-        ListLimits { max_listpack_size: self.config.list_max_listpack_size as i32 }
+        ListLimits {
+            max_listpack_size: self.config.list_max_listpack_size as i32,
+            compress_depth: self.config.list_compress_depth as u32,
+            large_from: self.ks.large_from,
+        }
     }
 
     /// When a set changes its encoding.

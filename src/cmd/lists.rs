@@ -12,7 +12,7 @@ use crate::db::keyspace::EventClass;
 use crate::db::value::{Value, ValueRef};
 use crate::proto::reply::Reply;
 use crate::types::Item;
-use crate::types::list::List;
+use crate::types::list::{List, Run};
 
 pub mod blocking;
 pub mod by_value;
@@ -363,9 +363,8 @@ fn lindex(ctx: &mut Ctx) -> CmdResult {
         return Err(CmdError::WRONG_TYPE);
     };
     let index = parse_i64(ctx.args[2]).ok_or(CmdError::NOT_INTEGER)?;
-    match list.get(index) {
-        Some(item) => reply_item(&mut ctx.out, item),
-        None => ctx.out.null(),
+    if list.get(index, |item| reply_item(&mut ctx.out, item)).is_none() {
+        ctx.out.null();
     }
     Ok(Outcome::Done)
 }
@@ -397,11 +396,15 @@ fn lrange(ctx: &mut Ctx) -> CmdResult {
 #[inline]
 fn reply_range(out: &mut Reply, list: &List, first: usize, count: usize, reverse: bool) {
     out.array(count);
-    let mut bulks = list.bulks(first, count, reverse);
-    // The rest of the chunk being filled is used first; the element that no longer fits opens the next chunk.
-    while let Some(item) = bulks.fill(out.sink().room(0)) {
-        reply_item(out, item);
-    }
+    list.runs(first, count, reverse, |run| match run {
+        // The rest of the chunk being filled is used first; the element that no longer fits opens the next chunk.
+        Run::Packed(mut bulks) => {
+            while let Some(item) = bulks.fill(out.sink().room(0)) {
+                reply_item(out, item);
+            }
+        }
+        Run::Plain(text) => out.bulk(text),
+    });
 }
 
 fn lset(ctx: &mut Ctx) -> CmdResult {

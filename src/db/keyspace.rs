@@ -52,6 +52,8 @@ pub struct Keyspace {
     pub frequency: Option<Frequency>,
     /// Whether reads of the running command leave access clocks alone.
     pub no_touch: bool,
+    /// Length from which on an element of a list has a node of its own whatever the options say, if not 0: by DEBUG.
+    pub large_from: u32,
     /// Whether expired keys stay where they are; readers do not see them all the same. Writers still remove them.
     pub keep_expired: bool,
     /// Which removals leave their rubbish in `trash`.
@@ -74,6 +76,7 @@ impl Keyspace {
             access_clock: 0,
             frequency: None,
             no_touch: false,
+            large_from: 0,
             keep_expired: false,
             lazy: LazyRemovals::default(),
             trash: Trash::default(),

@@ -184,8 +184,9 @@ mod tests {
 
     fn list_of(elements: usize) -> Value<'static> {
         let mut list = List::new();
+        let limits = ListLimits { max_listpack_size: 8, ..ListLimits::default() };
         for i in 0..elements {
-            list.push(format!("element{i}").as_bytes(), false, &ListLimits { max_listpack_size: 8 });
+            list.push(format!("element{i}").as_bytes(), false, &limits);
         }
         Value::List(list)
     }

@@ -77,7 +77,7 @@ const SUBS: &[Sub] = &[
     sub("populate", -3, "count [prefix] [size]", "Makes keys with made-up values.", populate),
     sub("protocol", 3, "type", "Answers with a value of this type of the protocol.", protocol),
     sub("quicklist", -3, "key [detail]", "Describes a quicklist in the log.", inside::quicklist),
-    sub("quicklist-packed-threshold", 3, "size", NOTHING_TO_SWITCH, packed_threshold),
+    sub("quicklist-packed-threshold", 3, "size", LARGE_TO_SWITCH, packed_threshold),
     sub("replybuffer", 4, "setting(PEAK-RESET-TIME|RESIZING) value", ROOM_TO_SWITCH, reply_buffer),
     sub("sdslen", 3, "key", "Shows how much memory a string and its key take.", inside::sdslen),
     sub(
@@ -107,6 +107,8 @@ const MISSING: &[(&str, &str)] = &[
     ("restart", "persistence"),
     ("segfault", "crash reports"),
 ];
+
+const LARGE_TO_SWITCH: &str = "Sets from which size on an element of a list has a node of its own.";
 
 /// What DEBUG has switched.
 #[derive(Debug)]
@@ -165,7 +167,11 @@ fn pause_cron(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), Cm
 
 fn packed_threshold(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
     match parse_memory(args[2]) {
-        Some(..=0xffff_ffff) => accept(server, slot, args),
+        // 0 goes back to the size that the options of lists say.
+        Some(size @ ..=0xffff_ffff) => {
+            server.engine.ks.large_from = size as u32;
+            accept(server, slot, args)
+        }
         _ => Err(CmdError::fixed("ERR argument must be a memory value bigger than 1 and smaller than 4gb")),
     }
 }

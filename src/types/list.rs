@@ -7,6 +7,10 @@
 
 #[path = "list/quicklist.rs"]
 mod quicklist;
+#[path = "list/squeezed.rs"]
+mod squeezed;
+
+use std::ops::ControlFlow;
 
 use crate::types::item::Item;
 use crate::types::listpack::{self, Listpack, Needle};
@@ -23,11 +27,15 @@ const SAFETY_BYTES: usize = 8192;
 pub struct ListLimits {
     /// `list-max-listpack-size`: a number of elements, or -1 to -5 for 4, 8, 16, 32, 64 KiB.
     pub max_listpack_size: i32,
+    /// `list-compress-depth`: nodes at either end that are not compressed; 0 compresses none.
+    pub compress_depth: u32,
+    /// Length from which on an element of a quicklist has a node of its own, if not 0: for tests, by DEBUG.
+    pub large_from: u32,
 }
 
 impl Default for ListLimits {
     fn default() -> Self {
-        Self { max_listpack_size: -2 }
+        Self { max_listpack_size: -2, compress_depth: 0, large_from: 0 }
     }
 }
 
@@ -53,7 +61,7 @@ impl ListLimits {
     /// Whether a text of `len` bytes must have a node of its own.
     #[inline]
     fn is_large(self, len: usize) -> bool {
-        len > self.node().0
+        if self.large_from != 0 { len >= self.large_from as usize } else { len > self.node().0 }
     }
 
     /// Whether one node like this is small enough to be the whole list, by itself or after a removal.
@@ -81,6 +89,14 @@ enum Repr {
 pub enum Part<'a> {
     /// Elements in a pack.
     Packed(&'a Listpack),
+    /// One large element.
+    Plain(&'a [u8]),
+}
+
+/// Elements of one part on their way into a reply.
+pub enum Run<'a> {
+    /// Elements in a pack.
+    Packed(listpack::Bulks<'a>),
     /// One large element.
     Plain(&'a [u8]),
 }
@@ -152,18 +168,20 @@ impl List {
         }
     }
 
-    /// Part number `index` of the stored list.
+    /// Shows part number `index` of the stored list. What is compressed is decompressed for that long.
     #[inline]
-    fn part(&self, index: usize) -> Option<Part<'_>> {
+    fn with_part<R>(&self, index: usize, show: impl FnOnce(Part<'_>) -> R) -> Option<R> {
         match &self.0 {
-            Repr::Pack(pack) => (index == 0).then_some(Part::Packed(pack)),
-            Repr::Quick(quick) => quick.part(index),
+            Repr::Pack(pack) => (index == 0).then(|| show(Part::Packed(pack))),
+            Repr::Quick(quick) => quick.with_part(index, show),
         }
     }
 
-    /// The parts of the list in order, as they are stored.
-    pub fn parts(&self) -> impl Iterator<Item = Part<'_>> {
-        (0..self.node_count()).filter_map(|index| self.part(index))
+    /// Shows the parts of the list in order.
+    pub fn each_part(&self, mut show: impl FnMut(Part<'_>)) {
+        for index in 0..self.node_count() {
+            self.with_part(index, &mut show);
+        }
     }
 
     /// A Redis index (negative: from the tail) as one from the head.
@@ -183,43 +201,94 @@ impl List {
         }
     }
 
-    /// The element at `index`, negative ones counted from the tail.
-    #[must_use]
-    pub fn get(&self, index: i64) -> Option<Item<'_>> {
+    /// Shows the element at `index`, negative ones counted from the tail.
+    pub fn get<R>(&self, index: i64, show: impl FnOnce(Item<'_>) -> R) -> Option<R> {
         let (part, within) = self.locate(self.absolute(index)?)?;
-        match self.part(part)? {
-            Part::Packed(pack) => Some(pack.get(pack.seek(within as i64)?)),
-            Part::Plain(text) => Some(Item::Str(text)),
-        }
+        self.with_part(part, |part| match part {
+            Part::Packed(pack) => Some(show(pack.get(pack.seek(within as i64)?))),
+            Part::Plain(text) => Some(show(Item::Str(text))),
+        })?
     }
 
-    /// Up to `n` elements from number `start` on, towards the head if `reverse`, to be written as RESP bulk strings.
+    /// Shows the parts that hold the `n` elements from number `start` on, towards the head if `reverse`, each with the
+    /// number of its first element that is meant and how many there are, until `show` breaks.
     #[inline]
-    #[must_use]
-    pub fn bulks(&self, start: usize, n: usize, reverse: bool) -> Bulks<'_> {
-        let mut bulks = Bulks { list: self, part: 0, packed: None, plain: None, left: n, reverse };
-        if n > 0
-            && let Some((part, within)) = self.locate(start)
-        {
-            bulks.enter(part, Some(within));
+    fn walk(
+        &self,
+        start: usize,
+        n: usize,
+        reverse: bool,
+        mut show: impl FnMut(Part<'_>, usize, usize) -> ControlFlow<()>,
+    ) {
+        let Some((mut index, within)) = self.locate(start) else {
+            return;
+        };
+        let (mut within, mut left) = (Some(within), n);
+        while left > 0 {
+            let shown = self.with_part(index, |part| {
+                let len = match part {
+                    Part::Packed(pack) => pack.len(),
+                    Part::Plain(_) => 1,
+                };
+                let first = within.take().unwrap_or(if reverse { len - 1 } else { 0 });
+                let count = left.min(if reverse { first + 1 } else { len - first });
+                left -= count;
+                show(part, first, count)
+            });
+            let next = index.checked_add_signed(if reverse { -1 } else { 1 });
+            match (shown, next) {
+                (Some(ControlFlow::Continue(())), Some(next)) => index = next,
+                _ => return,
+            }
         }
-        bulks
     }
 
-    /// The elements from number `start` to the tail, or to the head if `reverse`.
-    #[must_use]
-    pub fn iter_from(&self, start: usize, reverse: bool) -> Iter<'_> {
-        let mut iter = Iter { list: self, part: usize::MAX, within: Within::Plain(None), reverse };
-        if let Some((part, within)) = self.locate(start) {
-            iter.enter(part, Some(within));
-        }
-        iter
+    /// Up to `n` elements from number `start` on, towards the head if `reverse`, to be written as RESP bulk strings, run by
+    /// run: close to a copy of the packs.
+    #[inline]
+    pub fn runs(&self, start: usize, n: usize, reverse: bool, mut write: impl FnMut(Run<'_>)) {
+        self.walk(start, n, reverse, |part, first, count| {
+            match part {
+                Part::Packed(pack) => {
+                    if let Some(pos) = pack.seek(first as i64) {
+                        write(Run::Packed(pack.bulks(pos, count, reverse)));
+                    }
+                }
+                Part::Plain(text) => write(Run::Plain(text)),
+            }
+            ControlFlow::Continue(())
+        });
     }
 
-    /// All elements.
-    #[must_use]
-    pub fn iter(&self) -> Iter<'_> {
-        self.iter_from(0, false)
+    /// Shows up to `n` elements from number `start` on, towards the head if `reverse`, until `show` breaks.
+    pub fn walk_items(
+        &self,
+        start: usize,
+        n: usize,
+        reverse: bool,
+        mut show: impl FnMut(Item<'_>) -> ControlFlow<()>,
+    ) {
+        self.walk(start, n, reverse, |part, first, count| match part {
+            Part::Packed(pack) => {
+                let Some(pos) = pack.seek(first as i64) else {
+                    return ControlFlow::Break(());
+                };
+                if reverse {
+                    pack.iter_to(pos).rev().take(count).try_for_each(&mut show)
+                } else {
+                    pack.iter_from(pos).take(count).try_for_each(&mut show)
+                }
+            }
+            Part::Plain(text) => show(Item::Str(text)),
+        });
+    }
+
+    /// Shows all elements.
+    pub fn for_each(&self, mut show: impl FnMut(Item<'_>)) {
+        self.walk_items(0, usize::MAX, false, |item| {
+            show(item);
+            ControlFlow::Continue(())
+        });
     }
 
     /// LPOS: hands the indices of elements that equal `text` to `found`. The search begins at the head for a positive
@@ -240,20 +309,21 @@ impl List {
         let mut skip = rank.unsigned_abs().saturating_sub(1);
         let mut matches = 0;
         let bound = if max_len == 0 { usize::MAX } else { max_len };
-        for (distance, item) in self.iter_from(start, reverse).take(bound).enumerate() {
+        let mut distance = 0;
+        self.walk_items(start, bound, reverse, |item| {
+            let here = distance;
+            distance += 1;
             if item != wanted {
-                continue;
+                return ControlFlow::Continue(());
             }
             if skip > 0 {
                 skip -= 1;
-                continue;
+                return ControlFlow::Continue(());
             }
-            found(if reverse { len - 1 - distance } else { distance });
+            found(if reverse { len - 1 - here } else { here });
             matches += 1;
-            if matches == count {
-                return;
-            }
-        }
+            if matches == count { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
     }
 }
 
@@ -327,7 +397,7 @@ impl List {
                 Some(taken)
             }
             Repr::Quick(quick) => {
-                let taken = quick.pop(front, take);
+                let taken = quick.pop(front, *limits, take);
                 self.after_removal(limits);
                 taken
             }
@@ -389,7 +459,7 @@ impl List {
         match &mut self.0 {
             Repr::Pack(pack) => quicklist::remove_from_pack(pack, &needle, most, count < 0),
             Repr::Quick(quick) => {
-                let removed = quick.remove_matching(&needle, most, count < 0);
+                let removed = quick.remove_matching(&needle, most, count < 0, *limits);
                 if removed > 0 {
                     self.after_removal(limits);
                 }
@@ -409,7 +479,7 @@ impl List {
                 pack.remove_range(start as i64, n);
             }
             Repr::Quick(quick) => {
-                quick.remove_range(start, n);
+                quick.remove_range(start, n, *limits);
                 self.after_removal(limits);
             }
         }
@@ -444,6 +514,9 @@ impl List {
     /// Chooses the encoding of a list whose parts have been appended.
     pub fn loaded(&mut self, limits: &ListLimits) {
         self.try_pack(limits, false);
+        if let Repr::Quick(quick) = &mut self.0 {
+            quick.loaded(*limits);
+        }
     }
 
     fn as_quick(&mut self) -> &mut Quicklist {
@@ -462,119 +535,6 @@ impl List {
         match &self.0 {
             Repr::Pack(pack) => pack.check(),
             Repr::Quick(quick) => quick.check(),
-        }
-    }
-}
-
-/// Elements of a list on their way into a reply, written piece by piece as there is room: close to a copy of the packs.
-pub struct Bulks<'a> {
-    list: &'a List,
-    part: usize,
-    /// The rest of the part, if it is packed.
-    packed: Option<listpack::Bulks<'a>>,
-    /// The part, if it is a large element.
-    plain: Option<&'a [u8]>,
-    /// Elements beyond the part.
-    left: usize,
-    reverse: bool,
-}
-
-impl<'a> Bulks<'a> {
-    /// Goes to a part: to element number `start`, or to the edge that comes first. False if there is no such part.
-    fn enter(&mut self, part: usize, start: Option<usize>) -> bool {
-        (self.packed, self.plain) = (None, None);
-        self.part = part;
-        match self.list.part(part) {
-            Some(Part::Packed(pack)) => {
-                let len = pack.len();
-                let start = start.unwrap_or(if self.reverse { len.saturating_sub(1) } else { 0 });
-                let n = self.left.min(if self.reverse { start + 1 } else { len - start });
-                self.packed = pack.seek(start as i64).map(|pos| pack.bulks(pos, n, self.reverse));
-                self.left -= n;
-                true
-            }
-            Some(Part::Plain(text)) => {
-                self.plain = Some(text);
-                self.left -= 1;
-                true
-            }
-            None => false,
-        }
-    }
-
-    /// Appends elements to `out` as RESP bulk strings until its capacity is used up; it does not grow. Returns the element
-    /// that found no room, which the caller writes by other means before the next call; None when all are written.
-    #[inline]
-    pub fn fill(&mut self, out: &mut Vec<u8>) -> Option<Item<'a>> {
-        loop {
-            let waiting = match &mut self.packed {
-                Some(packed) => packed.fill(out),
-                None => self.plain.take().map(Item::Str),
-            };
-            if waiting.is_some() || self.left == 0 {
-                return waiting;
-            }
-            let part = self.part.checked_add_signed(if self.reverse { -1 } else { 1 })?;
-            if !self.enter(part, None) {
-                return None;
-            }
-        }
-    }
-}
-
-/// Elements of a list in one direction.
-#[derive(Clone)]
-pub struct Iter<'a> {
-    list: &'a List,
-    part: usize,
-    within: Within<'a>,
-    reverse: bool,
-}
-
-/// What is left of the part that an `Iter` is in.
-#[derive(Clone)]
-enum Within<'a> {
-    Packed(listpack::Iter<'a>),
-    Plain(Option<&'a [u8]>),
-}
-
-impl Iter<'_> {
-    /// Goes to a part: to element number `start`, or to the edge that comes first. False if there is no such part.
-    fn enter(&mut self, part: usize, start: Option<usize>) -> bool {
-        self.part = part;
-        self.within = match self.list.part(part) {
-            Some(Part::Packed(pack)) => {
-                Within::Packed(match start.and_then(|start| pack.seek(start as i64)) {
-                    None => pack.iter(),
-                    Some(pos) if self.reverse => pack.iter_to(pos),
-                    Some(pos) => pack.iter_from(pos),
-                })
-            }
-            Some(Part::Plain(text)) => Within::Plain(Some(text)),
-            None => return false,
-        };
-        true
-    }
-}
-
-impl<'a> Iterator for Iter<'a> {
-    type Item = Item<'a>;
-
-    #[inline]
-    fn next(&mut self) -> Option<Item<'a>> {
-        loop {
-            let item = match &mut self.within {
-                Within::Packed(iter) if self.reverse => iter.next_back(),
-                Within::Packed(iter) => iter.next(),
-                Within::Plain(text) => text.take().map(Item::Str),
-            };
-            if item.is_some() {
-                return item;
-            }
-            let part = self.part.checked_add_signed(if self.reverse { -1 } else { 1 })?;
-            if !self.enter(part, None) {
-                return None;
-            }
         }
     }
 }

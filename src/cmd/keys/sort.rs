@@ -6,7 +6,7 @@
 //! as LIMIT wants them, and the GET patterns are looked up while the reply is written.
 
 use std::cmp::Ordering;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use crate::base::error::CmdError;
 use crate::base::num::parse_f64;
@@ -241,7 +241,10 @@ impl Rows {
         match value {
             ValueRef::List(list) => {
                 let first = if reverse { list.len().saturating_sub(1 + start) } else { start };
-                list.iter_from(first, reverse).take(count).for_each(|item| rows.add(item));
+                list.walk_items(first, count, reverse, |item| {
+                    rows.add(item);
+                    ControlFlow::Continue(())
+                });
             }
             ValueRef::ZSet(zset) => {
                 zset.range_by_rank(start, count, reverse).for_each(|(item, _)| rows.add(item));
@@ -426,7 +429,7 @@ mod tests {
 
     fn list(space: &mut Space, key: &str, elements: &[&str]) {
         let mut list = List::new();
-        let limits = ListLimits { max_listpack_size: -2 };
+        let limits = ListLimits::default();
         elements.iter().for_each(|element| list.push(element.as_bytes(), false, &limits));
         space.ks.set(0, key.as_bytes(), Value::List(list), false);
     }
@@ -461,7 +464,8 @@ mod tests {
         let Some(ValueRef::List(list)) = space.ks.peek(0, key.as_bytes()).map(|entry| entry.value()) else {
             return "none".to_owned();
         };
-        let texts: Vec<Vec<u8>> = list.iter().map(|item| item.to_vec()).collect();
+        let mut texts = Vec::new();
+        list.for_each(|item| texts.push(item.to_vec()));
         String::from_utf8(texts.join(&b' ')).expect("ascii")
     }
 

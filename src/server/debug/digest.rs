@@ -53,7 +53,7 @@ impl Digest {
         match entry.value() {
             ValueRef::Int(n) => self.mix_item(&Item::Int(n)),
             ValueRef::Str(bytes) => self.mix(bytes),
-            ValueRef::List(list) => list.iter().for_each(|element| self.mix_item(&element)),
+            ValueRef::List(list) => list.for_each(|element| self.mix_item(&element)),
             ValueRef::Set(set) => {
                 for member in set.iter() {
                     self.add(member.bytes(&mut itoa::Buffer::new()));

@@ -46,24 +46,30 @@ pub(super) fn object(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result
         && list.encoding() == "quicklist"
     {
         let nodes = list.node_count();
-        let bytes: usize = list.parts().map(|part| part_bytes(&part)).sum();
+        let bytes: usize = part_sizes(list).iter().map(|(_, bytes)| bytes).sum();
         // Writing into a String cannot fail, here and below.
         let _ = write!(
             text,
-            " ql_nodes:{nodes} ql_avg_node:{:.2} ql_listpack_max:{} ql_compressed:0 ql_uncompressed_size:{bytes}",
+            " ql_nodes:{nodes} ql_avg_node:{:.2} ql_listpack_max:{} ql_compressed:{} ql_uncompressed_size:{bytes}",
             list.len() as f64 / nodes as f64,
-            server.engine.config.list_max_listpack_size
+            server.engine.config.list_max_listpack_size,
+            u8::from(server.engine.config.list_compress_depth > 0)
         );
     }
     server.reply(slot).simple(&text);
     Ok(())
 }
 
-fn part_bytes(part: &Part) -> usize {
-    match part {
-        Part::Packed(pack) => pack.byte_len(),
-        Part::Plain(text) => text.len(),
-    }
+/// What the parts of a list are called, and their bytes when nothing is compressed.
+fn part_sizes(list: &List) -> Vec<(&'static str, usize)> {
+    let mut sizes = Vec::new();
+    list.each_part(|part| {
+        sizes.push(match part {
+            Part::Packed(pack) => ("packed", pack.byte_len()),
+            Part::Plain(text) => ("plain", text.len()),
+        });
+    });
+    sizes
 }
 
 /// Bytes of a value in an RDB file, if nothing is compressed.
@@ -96,11 +102,11 @@ fn serialized_len(entry: &KeyEntry) -> usize {
 
 fn saved_list(list: &List) -> usize {
     if list.encoding() == "listpack" {
-        return saved_blob(list.parts().map(|part| part_bytes(&part)).sum());
+        return saved_blob(part_sizes(list).iter().map(|(_, bytes)| bytes).sum());
     }
     // Each node says in a byte whether it is packed.
     saved_number(list.node_count())
-        + list.parts().map(|part| 1 + saved_blob(part_bytes(&part))).sum::<usize>()
+        + part_sizes(list).iter().map(|(_, bytes)| 1 + saved_blob(*bytes)).sum::<usize>()
 }
 
 fn int_width(n: i64) -> usize {
@@ -175,9 +181,8 @@ pub(super) fn quicklist(server: &mut Server, slot: usize, args: &[&[u8]]) -> Res
         _ => return Err(CmdError::fixed("ERR Not a quicklist encoded object.")),
     };
     server.log.notice(&format!("Quicklist of {} elements in {} nodes", list.len(), list.node_count()));
-    for (at, part) in list.parts().enumerate() {
-        let kind = if matches!(part, Part::Plain(_)) { "plain" } else { "packed" };
-        server.log.notice(&format!("Node {at}: {kind}, {} bytes", part_bytes(&part)));
+    for (at, (kind, bytes)) in part_sizes(list).into_iter().enumerate() {
+        server.log.notice(&format!("Node {at}: {kind}, {bytes} bytes"));
     }
     server.reply(slot).simple("Quicklist structure printed on stdout");
     Ok(())

@@ -3,15 +3,25 @@
 //!
 //! ```text
 //! VecDeque<Node>: | pack, 1630 | pack, 1630 | plain, 1 | pack, 12 |
+//!
+//! with list-compress-depth 1:  | pack, 1630 | squeezed, 1630 | squeezed, 1 | pack, 12 |
 //! ```
 //!
 //! The count beside each node makes finding an index a walk over one array, without a look into the packs. A node may be
 //! filled until its allocation reaches the limit, so that a full node of 8 KiB is one block of exactly that class.
 //!
-//! Invariants, asserted by `check`: no node is empty, counts are right and add up to `len`.
+//! With `list-compress-depth` n, all but the n nodes at either end are compressed as they come to lie inside, if that
+//! makes them smaller. Who reads one decompresses it into memory of its own; who changes one opens it first and leaves it
+//! to `settle` to compress again what has been touched. Lists that exist when the option changes follow bit by bit, so an
+//! end may be compressed too: it is opened when somebody pushes or pops there.
+//!
+//! Invariants, asserted by `check`: no node is empty, counts are right and add up to `len`, and no plain node holds the
+//! text of an integer.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
+use super::squeezed::Squeezed;
 use super::{ListLimits, Part};
 use crate::types::item::{Item, MAX_INT_TEXT};
 use crate::types::listpack::{Listpack, Needle, Pos};
@@ -23,17 +33,31 @@ const NODE_OVERHEAD: usize = 9;
 /// beside the whole, and filling it copies nothing.
 const FULL_SIZE_FROM: usize = 8;
 
-/// A node. `list-compress-depth` would add a third body here, opened by whoever needs to look inside.
+/// A node.
 #[derive(Clone)]
 struct Node {
     body: Body,
     count: u32,
 }
 
+/// What a node holds.
 #[derive(Clone)]
-enum Body {
+pub(super) enum Body {
     Packed(Listpack),
     Plain(Thin),
+    /// One of the above, compressed.
+    Squeezed(Squeezed),
+}
+
+impl Body {
+    /// The content of a body that is not compressed.
+    fn part(&self) -> Option<Part<'_>> {
+        match self {
+            Body::Packed(pack) => Some(Part::Packed(pack)),
+            Body::Plain(text) => Some(Part::Plain(text.as_slice())),
+            Body::Squeezed(_) => None,
+        }
+    }
 }
 
 /// Where an element is: its node, and its place in the node's pack. In a plain node `pos` means nothing.
@@ -66,18 +90,42 @@ impl Node {
         Self { body: Body::Packed(pack), count }
     }
 
-    fn plain(text: &[u8]) -> Self {
-        Self { body: Body::Plain(Thin::new(text)), count: 1 }
-    }
-
     /// A node with one element.
     fn single(text: &[u8], limits: ListLimits) -> Self {
         if limits.is_large(text.len()) {
-            return Self::plain(text);
+            return Self::alone(text);
         }
         let mut pack = Listpack::new();
         pack.push_back(text);
         Self::packed(pack)
+    }
+
+    /// A plain node, if the text cannot be that of an integer: those go into a pack, the only place where elements are
+    /// compared as such.
+    fn alone(text: &[u8]) -> Self {
+        if text.len() > MAX_INT_TEXT {
+            return Self { body: Body::Plain(Thin::new(text)), count: 1 };
+        }
+        let mut pack = Listpack::new();
+        pack.push_back(text);
+        Self::packed(pack)
+    }
+
+    /// Decompresses the node, if it is compressed, and says whether it was.
+    #[inline]
+    fn open(&mut self) -> bool {
+        if let Body::Squeezed(squeezed) = &self.body {
+            self.body = squeezed.open();
+            return true;
+        }
+        false
+    }
+
+    /// Compresses the node if that makes it smaller.
+    fn squeeze(&mut self) {
+        if let Some(squeezed) = self.body.part().and_then(|part| Squeezed::new(part)) {
+            self.body = Body::Squeezed(squeezed);
+        }
     }
 
     /// The pack, if a text of `len` bytes may be added to it, or put in the place of `freed` bytes.
@@ -86,6 +134,9 @@ impl Node {
         let Body::Packed(pack) = &mut self.body else {
             return None;
         };
+        if limits.is_large(len) {
+            return None;
+        }
         let bytes = pack.byte_len() + NODE_OVERHEAD + entry_bound(len) - freed;
         let count = self.count as usize + usize::from(freed == 0);
         limits.allow(bytes, count).then_some(pack)
@@ -105,11 +156,37 @@ impl Node {
         true
     }
 
-    fn find(&self, needle: &Needle<'_>) -> Option<Pos> {
+    /// Where an element is that matches. The node is open then.
+    fn find(&mut self, needle: &Needle<'_>) -> Option<Pos> {
         match &self.body {
             Body::Packed(pack) => pack.find_needle(needle, pack.first()?, 0),
             Body::Plain(text) => needle.is(text.as_slice()).then(Pos::default),
+            Body::Squeezed(squeezed) => {
+                let mut opened = Node { body: squeezed.open(), count: self.count };
+                let found = opened.find(needle)?;
+                *self = opened;
+                Some(found)
+            }
         }
+    }
+
+    /// Removes up to `most` matching elements; returns how many.
+    fn remove_matching(&mut self, needle: &Needle<'_>, most: usize, reverse: bool) -> usize {
+        let removed = match &mut self.body {
+            Body::Packed(pack) => remove_from_pack(pack, needle, most, reverse),
+            Body::Plain(text) => usize::from(needle.is(text.as_slice())),
+            Body::Squeezed(squeezed) => {
+                let mut opened = Node { body: squeezed.open(), count: self.count };
+                let removed = opened.remove_matching(needle, most, reverse);
+                if removed > 0 {
+                    opened.squeeze();
+                    *self = opened;
+                }
+                return removed;
+            }
+        };
+        self.count -= removed as u32;
+        removed
     }
 }
 
@@ -167,16 +244,19 @@ impl Quicklist {
         let bodies = self.nodes.iter().map(|node| match &node.body {
             Body::Packed(pack) => pack.mem_size(),
             Body::Plain(text) => text.alloc_size(),
+            Body::Squeezed(squeezed) => squeezed.mem_size(),
         });
         self.nodes.capacity() * size_of::<Node>() + bodies.sum::<usize>()
     }
 
+    /// Shows the content of node `index`; one that is compressed is decompressed for that long.
     #[inline]
-    pub(super) fn part(&self, index: usize) -> Option<Part<'_>> {
-        Some(match &self.nodes.get(index)?.body {
-            Body::Packed(pack) => Part::Packed(pack),
-            Body::Plain(text) => Part::Plain(text.as_slice()),
-        })
+    pub(super) fn with_part<R>(&self, index: usize, show: impl FnOnce(Part<'_>) -> R) -> Option<R> {
+        match &self.nodes.get(index)?.body {
+            Body::Packed(pack) => Some(show(Part::Packed(pack))),
+            Body::Plain(text) => Some(show(Part::Plain(text.as_slice()))),
+            Body::Squeezed(squeezed) => squeezed.open().part().map(show),
+        }
     }
 
     /// The node of element `index` and the element's number in it, found from the nearer end.
@@ -204,19 +284,20 @@ impl Quicklist {
         None
     }
 
-    /// The place of element `index`.
-    pub(super) fn place(&self, index: usize) -> Option<Place> {
+    /// The place of element `index`, for changing it: its node is open then.
+    pub(super) fn place(&mut self, index: usize) -> Option<Place> {
         let (node, within) = self.locate(index)?;
+        self.nodes[node].open();
         let pos = match &self.nodes[node].body {
             Body::Packed(pack) => pack.seek(within as i64)?,
-            Body::Plain(_) => Pos::default(),
+            _ => Pos::default(),
         };
         Some(Place { node, pos })
     }
 
-    /// The first element that matches.
-    pub(super) fn find(&self, needle: &Needle<'_>) -> Option<Place> {
-        let mut nodes = self.nodes.iter().enumerate();
+    /// The first element that matches, for changing what is there: its node is open then.
+    pub(super) fn find(&mut self, needle: &Needle<'_>) -> Option<Place> {
+        let mut nodes = self.nodes.iter_mut().enumerate();
         nodes.find_map(|(node, content)| content.find(needle).map(|pos| Place { node, pos }))
     }
 
@@ -226,27 +307,39 @@ impl Quicklist {
         if self.nodes.len() != 1 {
             return None;
         }
-        match &mut self.nodes.front_mut()?.body {
+        let node = self.nodes.front_mut()?;
+        node.open();
+        match &mut node.body {
             Body::Packed(pack) => Some(pack),
-            Body::Plain(_) => None,
+            _ => None,
         }
     }
 
     /// Panics unless the invariants hold.
     pub(super) fn check(&self) {
         let mut len = 0;
-        for node in &self.nodes {
+        for (at, node) in self.nodes.iter().enumerate() {
             assert!(node.count > 0);
-            match &node.body {
-                Body::Packed(pack) => {
+            let checked = self.with_part(at, |part| match part {
+                Part::Packed(pack) => {
                     pack.check();
                     assert_eq!(pack.len(), node.count as usize);
                 }
-                Body::Plain(_) => assert_eq!(node.count, 1),
-            }
+                Part::Plain(text) => {
+                    assert_eq!(node.count, 1);
+                    assert!(text.len() > MAX_INT_TEXT);
+                }
+            });
+            assert_eq!(checked, Some(()));
             len += node.count as usize;
         }
         assert_eq!(len, self.len);
+    }
+
+    /// Which nodes are compressed.
+    #[cfg(test)]
+    pub(super) fn squeezed(&self) -> Vec<bool> {
+        self.nodes.iter().map(|node| matches!(node.body, Body::Squeezed(_))).collect()
     }
 }
 
@@ -281,17 +374,55 @@ impl Quicklist {
         }
     }
 
-    /// Adds a node of one element at the tail. A text that may be an integer goes into a pack, the only place where
-    /// elements are compared as such.
+    /// Adds a node of one element at the tail.
     pub(super) fn append_plain(&mut self, text: &[u8]) {
-        if text.len() > MAX_INT_TEXT {
-            self.nodes.push_back(Node::plain(text));
-            self.len += 1;
-        } else {
-            let mut pack = Listpack::new();
-            pack.push_back(text);
-            self.append_pack(pack);
+        self.nodes.push_back(Node::alone(text));
+        self.len += 1;
+    }
+
+    /// Compresses what `limits` wants to be, in a list whose nodes have been appended.
+    pub(super) fn loaded(&mut self, limits: ListLimits) {
+        self.settle(0..self.nodes.len(), limits);
+    }
+
+    /// After a change: opens the nodes at the ends, and compresses those nodes of `touched` that lie inside.
+    #[inline]
+    fn settle(&mut self, touched: Range<usize>, limits: ListLimits) {
+        if limits.compress_depth > 0 {
+            self.settle_to(touched, limits.compress_depth as usize);
         }
+    }
+
+    #[cold]
+    fn settle_to(&mut self, touched: Range<usize>, depth: usize) {
+        let len = self.nodes.len();
+        for at in 0..depth.min(len) {
+            self.nodes[at].open();
+            self.nodes[len - 1 - at].open();
+        }
+        for at in touched.start.max(depth)..touched.end.min(len.saturating_sub(depth)) {
+            self.nodes[at].squeeze();
+        }
+    }
+
+    /// As `settle`, after a change around node `at` that may have moved the nodes of one end.
+    fn settle_around(&mut self, at: usize, limits: ListLimits) {
+        let depth = limits.compress_depth as usize;
+        if depth > 0 {
+            self.settle_to(at.saturating_sub(2)..at + 6, depth);
+            let last = self.nodes.len().saturating_sub(depth + 1);
+            self.settle_to(depth..depth + 2, depth);
+            self.settle_to(last.saturating_sub(1)..last + 1, depth);
+        }
+    }
+
+    /// Opens the nodes that an element which is inserted into node `at` may go into, or that may be joined for it. At most
+    /// two nodes come in addition.
+    fn open_around(&mut self, at: usize) {
+        let nodes = self.nodes.iter_mut().skip(at.saturating_sub(1)).take(4);
+        nodes.for_each(|node| {
+            node.open();
+        });
     }
 
     #[inline]
@@ -306,6 +437,10 @@ impl Quicklist {
     /// Adds a node of one element at an end.
     #[cold]
     fn push_node(&mut self, text: &[u8], front: bool, limits: ListLimits) {
+        let edge = if front { self.nodes.front_mut() } else { self.nodes.back_mut() };
+        if edge.is_some_and(|edge| edge.open() && edge.push(text, front, limits)) {
+            return;
+        }
         let node = if self.nodes.len() < FULL_SIZE_FROM
             || limits.max_listpack_size >= 0
             || limits.is_large(text.len())
@@ -320,16 +455,27 @@ impl Quicklist {
             }
             Node::packed(pack)
         };
-        if front {
+        // One node comes to lie inside.
+        let depth = limits.compress_depth as usize;
+        let inside = if front {
             self.nodes.push_front(node);
+            depth
         } else {
             self.nodes.push_back(node);
-        }
+            self.nodes.len().saturating_sub(depth + 1)
+        };
+        self.settle(inside..inside + 1, limits);
     }
 
     #[inline]
-    pub(super) fn pop<R>(&mut self, front: bool, take: impl FnOnce(Item<'_>) -> R) -> Option<R> {
+    pub(super) fn pop<R>(
+        &mut self,
+        front: bool,
+        limits: ListLimits,
+        take: impl FnOnce(Item<'_>) -> R,
+    ) -> Option<R> {
         let node = if front { self.nodes.front_mut() } else { self.nodes.back_mut() }?;
+        node.open();
         let taken = match &mut node.body {
             Body::Packed(pack) => {
                 let pos = if front { pack.first() } else { pack.last() }?;
@@ -340,6 +486,7 @@ impl Quicklist {
                 taken
             }
             Body::Plain(text) => take(Item::Str(text.as_slice())),
+            Body::Squeezed(_) => return None,
         };
         self.len -= 1;
         node.count -= 1;
@@ -349,6 +496,7 @@ impl Quicklist {
             } else {
                 self.nodes.pop_back();
             }
+            self.settle(0..0, limits);
         }
         Some(taken)
     }
@@ -357,6 +505,7 @@ impl Quicklist {
     pub(super) fn insert(&mut self, place: Place, after: bool, text: &[u8], limits: ListLimits) {
         self.len += 1;
         let at = place.node;
+        self.open_around(at);
         let node = &mut self.nodes[at];
         let mut split = None;
         if let Body::Packed(pack) = &node.body {
@@ -378,6 +527,7 @@ impl Quicklist {
         } else {
             self.insert_between(at + usize::from(after), text, limits);
         }
+        self.settle_around(at, limits);
     }
 
     /// Inserts an element between the nodes `at - 1` and `at`: into one of them, or else as a node.
@@ -433,13 +583,14 @@ impl Quicklist {
         let node = &mut self.nodes[place.node];
         let old = match &node.body {
             Body::Packed(pack) => pack.entry_size(place.pos),
-            Body::Plain(_) => 0,
+            _ => 0,
         };
         if let Some(pack) = node.pack_with_room(text.len(), old, limits) {
             pack.replace(place.pos, text);
         } else if node.count == 1 {
             *node = Node::single(text, limits);
         } else {
+            self.open_around(place.node);
             let index_after = self.remove_at(place);
             self.len += 1;
             match index_after {
@@ -447,6 +598,7 @@ impl Quicklist {
                 None => self.insert_between(place.node + 1, text, limits),
             }
         }
+        self.settle_around(place.node, limits);
     }
 
     /// Inserts an element in front of the entry at `pos` of node `at`, which has no room for it.
@@ -471,18 +623,18 @@ impl Quicklist {
     }
 
     /// Removes up to `most` matching elements, from the tail on if `reverse`; returns how many.
-    pub(super) fn remove_matching(&mut self, needle: &Needle<'_>, most: usize, reverse: bool) -> usize {
+    pub(super) fn remove_matching(
+        &mut self,
+        needle: &Needle<'_>,
+        most: usize,
+        reverse: bool,
+        limits: ListLimits,
+    ) -> usize {
         let mut left = most;
         let remove = |node: &mut Node| {
-            if left == 0 {
-                return;
+            if left > 0 {
+                left -= node.remove_matching(needle, left, reverse);
             }
-            let removed = match &mut node.body {
-                Body::Packed(pack) => remove_from_pack(pack, needle, left, reverse),
-                Body::Plain(text) => usize::from(needle.is(text.as_slice())),
-            };
-            node.count -= removed as u32;
-            left -= removed;
         };
         if reverse {
             self.nodes.iter_mut().rev().for_each(remove);
@@ -493,15 +645,17 @@ impl Quicklist {
         if removed > 0 {
             self.nodes.retain(|node| node.count > 0);
             self.len -= removed;
+            self.settle(0..0, limits);
         }
         removed
     }
 
     /// Removes the `n` elements from number `start` on, which must exist.
-    pub(super) fn remove_range(&mut self, start: usize, n: usize) {
+    pub(super) fn remove_range(&mut self, start: usize, n: usize, limits: ListLimits) {
         let Some((mut at, within)) = self.locate(start) else {
             return;
         };
+        let first = at;
         self.len -= n;
         let mut left = n;
         if within > 0 {
@@ -519,11 +673,13 @@ impl Quicklist {
         if left > 0 {
             self.remove_inside(at, 0, left);
         }
+        self.settle(first..first + 2, limits);
     }
 
     /// Removes up to `n` elements of one packed node, not all of it; returns how many.
     fn remove_inside(&mut self, at: usize, within: usize, n: usize) -> usize {
         let node = &mut self.nodes[at];
+        node.open();
         let Body::Packed(pack) = &mut node.body else {
             return 0;
         };

@@ -7,10 +7,19 @@ use rand::{Rng, SeedableRng};
 use super::*;
 use crate::base::Rand;
 
-const DEFAULT: ListLimits = ListLimits { max_listpack_size: -2 };
+const DEFAULT: ListLimits = ListLimits { max_listpack_size: -2, compress_depth: 0, large_from: 0 };
 
 fn texts(list: &List) -> Vec<Vec<u8>> {
-    list.iter().map(|item| item.to_vec()).collect()
+    texts_from(list, 0, usize::MAX, false)
+}
+
+fn texts_from(list: &List, start: usize, n: usize, reverse: bool) -> Vec<Vec<u8>> {
+    let mut texts = Vec::new();
+    list.walk_items(start, n, reverse, |item| {
+        texts.push(item.to_vec());
+        ControlFlow::Continue(())
+    });
+    texts
 }
 
 fn list_of(values: &[&[u8]], limits: &ListLimits) -> List {
@@ -103,28 +112,32 @@ fn change(rng: &mut Rand, list: &mut List, model: &mut VecDeque<Vec<u8>>, limits
 fn compare_reads(rng: &mut Rand, list: &List, model: &VecDeque<Vec<u8>>, seed: u64) {
     let len = model.len();
     let start = rng.random_range(0..len.max(1));
-    let forth: Vec<_> = list.iter_from(start, false).map(|item| item.to_vec()).collect();
+    let forth = texts_from(list, start, usize::MAX, false);
     assert!(forth.iter().eq(model.iter().skip(start)), "seed {seed}");
-    let back: Vec<_> = list.iter_from(start, true).map(|item| item.to_vec()).collect();
+    let back = texts_from(list, start, usize::MAX, true);
     assert!(back.iter().eq(model.iter().take(start + 1).rev()), "seed {seed}");
     let index = rng.random_range(-3..len as i64 + 3);
     let at = if index < 0 { index + len as i64 } else { index };
     let expected = usize::try_from(at).ok().and_then(|at| model.get(at));
-    assert_eq!(list.get(index).map(|item| item.to_vec()).as_ref(), expected, "seed {seed}");
+    assert_eq!(list.get(index, |item| item.to_vec()).as_ref(), expected, "seed {seed}");
 
     let (reverse, n) = (rng.random(), rng.random_range(0..200));
     let (mut out, mut expected) = (Vec::new(), Vec::new());
-    let mut bulks = list.bulks(start, n, reverse);
     let mut piece = Vec::with_capacity(rng.random_range(0..3000));
     let capacity = piece.capacity();
-    loop {
-        let waiting = bulks.fill(&mut piece);
-        assert_eq!(piece.capacity(), capacity, "seed {seed}");
-        out.append(&mut piece);
-        let Some(item) = waiting else { break };
-        listpack::push_item_bulk(item, &mut out);
-    }
-    list.iter_from(start, reverse).take(n).for_each(|item| listpack::push_item_bulk(item, &mut expected));
+    list.runs(start, n, reverse, |run| match run {
+        Run::Packed(mut bulks) => loop {
+            let waiting = bulks.fill(&mut piece);
+            assert_eq!(piece.capacity(), capacity, "seed {seed}");
+            out.append(&mut piece);
+            let Some(item) = waiting else { break };
+            listpack::push_item_bulk(item, &mut out);
+        },
+        Run::Plain(text) => listpack::push_item_bulk(Item::Str(text), &mut out),
+    });
+    texts_from(list, start, n, reverse)
+        .iter()
+        .for_each(|text| listpack::push_item_bulk(Item::classify(text), &mut expected));
     assert!(out == expected, "seed {seed} start {start} n {n} reverse {reverse}");
 
     let Some(known) = model.get(start) else { return };
@@ -144,21 +157,24 @@ fn behaves_like_a_deque() {
     let sizes = [-1, -2, -5, -9, 0, 1, 2, 3, 16, 128];
     for seed in 0..100 {
         let mut rng = Rand::seed_from_u64(seed);
-        let limits = ListLimits { max_listpack_size: sizes[seed as usize % sizes.len()] };
+        let mut limits = ListLimits { max_listpack_size: sizes[seed as usize % sizes.len()], ..DEFAULT };
         let (mut list, mut model) = (List::new(), VecDeque::new());
         for round in 0..500 {
+            if rng.random_range(0..50) == 0 {
+                // Options change at any time.
+                limits.compress_depth = [0, 0, 1, 2, 5][rng.random_range(0..5)];
+                limits.large_from = [0, 0, 0, 1, 200][rng.random_range(0..5)];
+            }
             change(&mut rng, &mut list, &mut model, &limits);
             list.check();
             assert!(texts(&list).iter().eq(&model), "seed {seed} round {round}");
             compare_reads(&mut rng, &list, &model, seed);
         }
         let mut copy = List::new();
-        for part in list.parts() {
-            match part {
-                Part::Packed(pack) => copy.append_packed(pack.clone()),
-                Part::Plain(text) => copy.append_plain(text),
-            }
-        }
+        list.each_part(|part| match part {
+            Part::Packed(pack) => copy.append_packed(pack.clone()),
+            Part::Plain(text) => copy.append_plain(text),
+        });
         copy.loaded(&limits);
         copy.check();
         assert!(texts(&copy).iter().eq(&model), "seed {seed}");
@@ -181,7 +197,7 @@ fn positions_stop_after_max_len_comparisons() {
 
 #[test]
 fn a_pack_becomes_a_quicklist_before_it_passes_the_limit() {
-    let limits = ListLimits { max_listpack_size: 4 };
+    let limits = ListLimits { max_listpack_size: 4, ..DEFAULT };
     let mut list = list_of(&[b"a", b"b", b"c", b"d"], &limits);
     assert_eq!(list.encoding(), "listpack");
     list.push(b"e", false, &limits);
@@ -203,7 +219,7 @@ fn a_pack_becomes_a_quicklist_before_it_passes_the_limit() {
 
 #[test]
 fn a_quicklist_becomes_a_pack_at_half_the_limit() {
-    let limits = ListLimits { max_listpack_size: 4 };
+    let limits = ListLimits { max_listpack_size: 4, ..DEFAULT };
     let mut list = list_of(&[b"a", b"b", b"c", b"d", b"e"], &limits);
     let mut encodings = Vec::new();
     while list.pop(false, &limits, |_| ()).is_some() {
@@ -231,7 +247,7 @@ fn large_elements_have_nodes_of_their_own() {
     assert_eq!(list.node_count(), 5);
     assert!(list.set(1, b"small", &DEFAULT) && list.set(0, &large, &DEFAULT));
     list.check();
-    let lens: Vec<_> = list.iter().map(|item| item.text_len()).collect();
+    let lens: Vec<_> = texts(&list).iter().map(Vec::len).collect();
     assert_eq!(lens, [8193, 5, 1, 8193, 1]);
     assert_eq!(list.remove_matching(0, &large, &DEFAULT), 2);
     list.check();
@@ -246,7 +262,7 @@ fn inserts_inside_do_not_leave_small_nodes_behind() {
         assert!(list.insert(b"2500", value.to_string().as_bytes(), false, &DEFAULT));
     }
     list.check();
-    let bytes: usize = list.iter().map(|item| item.text_len() + 2).sum();
+    let bytes: usize = texts(&list).iter().map(|text| text.len() + 2).sum();
     assert!(list.node_count() <= 2 * bytes / 8192 + 4, "{} nodes of {bytes} bytes", list.node_count());
 }
 
@@ -266,4 +282,106 @@ fn a_list_is_small() {
     assert_eq!(size_of::<List>(), 16);
     assert_eq!(size_of::<Option<List>>(), 16);
     assert_eq!(list_of(&[b"abc"], &DEFAULT).mem_size(), 32);
+}
+
+/// Which nodes of the list are compressed; none of a pack.
+fn squeezed(list: &List) -> Vec<bool> {
+    match &list.0 {
+        Repr::Pack(_) => vec![false],
+        Repr::Quick(quick) => quick.squeezed(),
+    }
+}
+
+#[test]
+fn nodes_inside_are_compressed_and_those_at_the_ends_are_not() {
+    for seed in 0..60 {
+        let mut rng = Rand::seed_from_u64(seed);
+        let depth = rng.random_range(1..4);
+        let limits = ListLimits {
+            max_listpack_size: [1, 3, -1][rng.random_range(0..3)],
+            compress_depth: depth as u32,
+            large_from: [0, 700][rng.random_range(0..2)],
+        };
+        let (mut list, mut model) = (List::new(), VecDeque::new());
+        for round in 0..300 {
+            let value = vec![rng.random_range(b'a'..b'e'); rng.random_range(100..900)];
+            let index = rng.random_range(0..model.len().max(1));
+            let known = model.get(index).cloned().unwrap_or_default();
+            match rng.random_range(0..12) {
+                0..3 => {
+                    list.push(&value, true, &limits);
+                    model.push_front(value);
+                }
+                3..6 => {
+                    list.push(&value, false, &limits);
+                    model.push_back(value);
+                }
+                6..8 => {
+                    if list.insert(&known, &value, true, &limits) {
+                        let at = model.iter().position(|other| *other == known).expect("it was there");
+                        model.insert(at, value);
+                    }
+                }
+                8 => {
+                    if list.set(index as i64, &value, &limits) {
+                        model[index] = value;
+                    }
+                }
+                9 => drop((list.pop(true, &limits, |_| ()), model.pop_front())),
+                10 => {
+                    let removed = list.remove_matching(1, &known, &limits);
+                    assert_eq!(removed, remove_matching(&mut model, 1, &known));
+                }
+                _ => {
+                    let removed = list.remove_range(index, 3, &limits);
+                    model.drain(index..index + removed);
+                }
+            }
+            list.check();
+            assert!(texts(&list).iter().eq(&model), "seed {seed} round {round}");
+            let nodes = list.node_count();
+            let inside = |at: usize| (depth..nodes.saturating_sub(depth)).contains(&at);
+            assert!(squeezed(&list).into_iter().eq((0..nodes).map(inside)), "seed {seed} round {round}");
+        }
+    }
+}
+
+#[test]
+fn compression_makes_lists_smaller_and_needs_no_new_list() {
+    let fill = |list: &mut List, limits: &ListLimits| {
+        (0..5_000).for_each(|n: i32| list.push(format!("user:{n}:name").as_bytes(), false, limits));
+    };
+    let (mut open, mut deep) = (List::new(), List::new());
+    let limits = ListLimits { compress_depth: 1, ..DEFAULT };
+    fill(&mut open, &DEFAULT);
+    fill(&mut deep, &limits);
+    assert!(deep.mem_size() < open.mem_size() / 2, "{} of {} bytes", deep.mem_size(), open.mem_size());
+    assert_eq!((deep.encoding(), deep.node_count()), (open.encoding(), open.node_count()));
+
+    // From now on new nodes are compressed, the old ones are not.
+    let old = open.node_count();
+    fill(&mut open, &limits);
+    let nodes = squeezed(&open);
+    assert!(nodes[..old - 1].iter().all(|squeezed| !squeezed), "{nodes:?}");
+    assert!(nodes[old..nodes.len() - 1].iter().all(|squeezed| *squeezed), "{nodes:?}");
+    assert!(!nodes[nodes.len() - 1]);
+
+    // And the other way: an end that is compressed opens when it is needed.
+    while deep.pop(true, &DEFAULT, |_| ()).is_some() {
+        deep.check();
+    }
+    assert!(deep.is_empty());
+}
+
+#[test]
+fn elements_have_nodes_of_their_own_from_the_size_that_debug_says() {
+    let limits = ListLimits { max_listpack_size: 2, large_from: 1, ..DEFAULT };
+    let text = [b'x'; 30];
+    let mut list = list_of(&[b"9", b"7", &text, &text, b"9", b"8"], &limits);
+    assert_eq!(list.node_count(), 5);
+    assert_eq!(list.remove_matching(0, b"9", &limits), 2);
+    let mut found = Vec::new();
+    list.positions(b"8", -1, 0, 0, |index| found.push(index));
+    assert_eq!((found, list.node_count()), (vec![3], 4));
+    list.check();
 }
