@@ -96,7 +96,8 @@ fn parse_offset(text: &[u8], field_bits: Option<u32>, bytes_max: u64) -> Result<
         _ => (text, 1),
     };
     parse_i64(text)
-        .and_then(|number| number.checked_mul(factor))
+        // Far out, the numbers of fields start again, as they do in Redis.
+        .map(|number| number.wrapping_mul(factor))
         .and_then(|offset| u64::try_from(offset).ok())
         .filter(|offset| offset >> 3 < bytes_max)
         .ok_or(CmdError::BIT_OFFSET)

@@ -5,7 +5,7 @@
 use super::ctx::{CmdResult, Ctx, DataFn, Outcome};
 use super::spec::{Acl, CommandSpec, Flags, Group, KeyFlags, KeySpec};
 use crate::base::error::CmdError;
-use crate::db::keyspace::EventClass;
+use crate::db::keyspace::{EventClass, WriteEntry};
 use crate::db::value::{Value, ValueRef};
 use crate::types::hll::{self, Corrupt, Encoding, NotHll, Union};
 
@@ -119,12 +119,19 @@ fn edit_hll<R, E>(
 where
     CmdError: From<E>,
 {
-    let Some(mut entry) = ctx.ks.write(ctx.session.db, key) else {
-        return Ok(None);
-    };
+    ctx.ks.write(ctx.session.db, key).map(|entry| edit_entry(entry, edit)).transpose()
+}
+
+fn edit_entry<R, E>(
+    mut entry: WriteEntry<'_>,
+    edit: impl FnOnce(&mut Vec<u8>) -> Result<R, E>,
+) -> Result<R, CmdError>
+where
+    CmdError: From<E>,
+{
     hll_bytes(entry.get().value())?;
     let hll = entry.string_mut().ok_or(CmdError::WRONG_TYPE)?;
-    Ok(Some(edit(hll)?))
+    Ok(edit(hll)?)
 }
 
 fn pfadd(ctx: &mut Ctx) -> CmdResult {
@@ -178,15 +185,15 @@ fn pfcount(ctx: &mut Ctx) -> CmdResult {
     Ok(Outcome::Done)
 }
 
-/// Counts an existing HyperLogLog and stores the count in it.
+/// Counts a HyperLogLog that the command has looked up, and stores the count in it.
 #[cold]
 fn recount(ctx: &mut Ctx, key: &[u8]) -> Result<u64, CmdError> {
-    let count = edit_hll(ctx, key, |hll| {
+    let entry = ctx.ks.write_again(ctx.session.db, key).ok_or(CmdError::NO_SUCH_KEY)?;
+    let count = edit_entry(entry, |hll| {
         let count = hll::count(hll)?;
         hll::cache_count(hll, count);
         Ok::<_, Corrupt>(count)
-    })?
-    .ok_or(CmdError::NO_SUCH_KEY)?;
+    })?;
     ctx.changed(key, SILENT, "pfcount", 1);
     Ok(count)
 }

@@ -332,10 +332,11 @@ fn pop_counted(ctx: &mut Ctx, end: End) -> CmdResult {
     Ok(Outcome::Done)
 }
 
-/// Replies with an array of up to `count` elements from an end of an existing list, and removes them.
+/// Replies with an array of up to `count` elements from an end of a list that the command has looked up, and removes
+/// them.
 fn pop_range(ctx: &mut Ctx, key: &[u8], end: End, count: usize) -> Result<(), CmdError> {
     let limits = ctx.list_limits();
-    let list = ctx.ks.write(ctx.session.db, key).ok_or(CmdError::NO_SUCH_KEY)?.list()?;
+    let list = ctx.ks.write_again(ctx.session.db, key).ok_or(CmdError::NO_SUCH_KEY)?.list()?;
     let (len, reverse) = (list.len(), !end.is_front());
     let count = count.min(len);
     let first = if reverse { len - 1 } else { 0 };

@@ -253,18 +253,20 @@ fn srem(ctx: &mut Ctx) -> CmdResult {
 
 fn smove(ctx: &mut Ctx) -> CmdResult {
     let (db, [from, to, member]) = (ctx.db(), [ctx.args[1], ctx.args[2], ctx.args[3]]);
-    let Some(source) = ctx.ks.write(db, from) else {
+    // Both count as accessed, whatever comes of it. Without a source, the type of the target does not matter.
+    let has_source = ctx.ks.write(db, from).is_some();
+    let target = ctx.ks.write(db, to).map(|entry| entry.set().map(drop)).transpose();
+    if !has_source {
         ctx.out.int(0);
         return Ok(Outcome::Done);
-    };
-    let source = source.set()?;
+    }
+    let source = ctx.ks.write_again(db, from).ok_or(CmdError::NO_SUCH_KEY)?.set()?;
+    let has_target = target?.is_some();
     if from == to {
         let found = source.contains(member);
         ctx.out.int(found.into());
         return Ok(Outcome::Done);
     }
-    write(ctx.ks, db, to)?;
-    let source = ctx.ks.write_again(db, from).expect("found above").set()?;
     if !source.remove(member) {
         ctx.out.int(0);
         return Ok(Outcome::Done);
@@ -275,8 +277,12 @@ fn smove(ctx: &mut Ctx) -> CmdResult {
         ctx.delete_emptied(from);
     }
     let limits = ctx.set_limits();
-    let (entry, _) =
-        ctx.ks.write_or_create(db, to, |seed| Value::Set(Set::for_members(member, 1, &limits, seed)));
+    let entry = match has_target {
+        true => ctx.ks.write_again(db, to).ok_or(CmdError::NO_SUCH_KEY)?,
+        false => {
+            ctx.ks.write_or_create(db, to, |seed| Value::Set(Set::for_members(member, 1, &limits, seed))).0
+        }
+    };
     if entry.set()?.add(member, &limits) {
         ctx.changed(to, EventClass::SET, "sadd", 1);
     }

@@ -375,8 +375,10 @@ fn set_with_options(ctx: &mut Ctx) -> CmdResult {
         reply_stored(ctx)?;
     }
     if options.condition != Condition::Always {
-        let exists = ctx.ks.write(ctx.session.db, ctx.args[1]).is_some();
-        if exists != (options.condition == Condition::IfExists) {
+        let (db, key) = (ctx.session.db, ctx.args[1]);
+        if ctx.ks.contains(db, key) != (options.condition == Condition::IfExists) {
+            // An access all the same. What is stored counts as one by itself.
+            ctx.ks.write(db, key);
             if !options.get {
                 ctx.out.null();
             }

@@ -130,12 +130,27 @@ def guard_config(a: tuple) -> bool:
     return len(a) % 2 == 1 or all(
         value in [v.lower() for v in CONFIG_VALUES.get(name, ())] or name == b'nosuch'
         for name, value in zip(a[2::2], a[3::2])) and (
-            # Access counts are a matter of chance unless every access counts.
-            b'allkeys-lfu' not in a or b'lfu-log-factor' in a and a[a.index(b'lfu-log-factor') + 1] == b'0')
+            # Access counts are a matter of chance unless every access counts, and common to equal small
+            # integers unless there is a limit.
+            b'allkeys-lfu' not in a or {(b'lfu-log-factor', b'0'), (b'lfu-decay-time', b'0'),
+                                        (b'maxmemory', b'4gb')} <= set(zip(a[2::2], a[3::2])))
 
 
 def guard_set(args: tuple) -> bool:
     return far_option(args[3:])
+
+
+def guard_hello(a: tuple) -> bool:
+    """Not a login before an option that is wrong: 7.2 looks at all options first, 7.0 has logged in by then."""
+    login, at = False, 2
+    while at < len(a):
+        values = {b'auth': 2, b'setname': 1}.get(a[at])
+        if values is None or at + values >= len(a) \
+                or a[at] == b'setname' and not all(33 <= c <= 126 for c in a[at + 1]):
+            return not login
+        login |= a[at] == b'auth'
+        at += values + 1
+    return True
 
 
 def guard_wait(a: tuple) -> bool:
@@ -181,6 +196,7 @@ GUARDS = {
     b'set': guard_set,
     b'getex': lambda a: far_option(a[2:]),
     b'pfdebug': lambda a: len(a) < 2 or a[1] != b'simd',
+    b'hello': guard_hello,
     b'wait': guard_wait,
     b'sort': guard_sort,
 }

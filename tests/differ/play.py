@@ -348,6 +348,8 @@ class Run:
                 a, b = [r[i] if i < len(r) else NO_REPLY for r in (left, right)]
                 waiting = self.waiting.get(name)
                 answer = waiting.pop(0) if waiting and not is_message(a) else None
+                if answer:
+                    answer.late = answer.step != call.step
                 self.compare(answer or Call(call.name, call.args, call.step, name), a, b)
                 if self.stopped:
                     return
@@ -367,6 +369,8 @@ class Run:
             kind, a, b = self.finish_scan(call, a, b)
         if kind:
             self.report(call, kind, a, b)
+        elif call.diverged:
+            self.stopped = True
         elif error_codes(a) != error_codes(b):
             self.dirty.clear()      # only one version counts an error: nothing later compares counts
 

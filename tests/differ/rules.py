@@ -14,7 +14,7 @@ from .guards import command_name, needs_fix, needs_geo_fix, store_key
 from .resp import Reply, is_aggregate, is_error, number, quote
 from .scripts import inner_command
 from .servers import BARRIER
-from .version_differences import accepted, as_newer
+from .version_differences import accepted, as_newer, client_flags
 
 
 @dataclass
@@ -32,6 +32,8 @@ class Call:
     dirty: list = field(default_factory=list)       # changes counted before, if counts start with the sequence
     earlier: list = field(default_factory=list)     # all steps; those before `step` came earlier
     peers: tuple = ({}, {})     # for both servers: {address: connection}
+    late: bool = False          # it was blocked, and answered after a later call
+    diverged: bool = False      # set by a rule: both are right, but the servers differ from now on
     culprit: str = ''           # set by a rule: the name to report instead
 
     def upper(self) -> list[bytes]:
@@ -451,6 +453,7 @@ def client_fields(call, a, b):
     for (_, x), (_, y) in zip(left, right):
         if set(x) - set(y):
             return 'fields'
+        x, y = [{**fields, b'flags': client_flags(call, fields[b'flags'])} for fields in (x, y)]
         if any(x.get(k) != y.get(k) for k in STEADY_CLIENT) or (x[b'redir'] == b'-1') != (y[b'redir'] == b'-1'):
             return 'value'
     return None
@@ -622,6 +625,11 @@ def kind_is(kind):
     return match
 
 
+def references(call, a, b):
+    """Exact, but while a transaction runs Redis's queue holds what it stores, too."""
+    return None if call.nested and (a, b) == ((':', b'2'), (':', b'1')) else kind_is('internals')(call, a, b)
+
+
 def access_count(call, a, b):
     """Exact; what made the difference is the command before."""
     before = [s.name for s in call.earlier[:call.step] if s.args and s.name != 'object freq']
@@ -725,7 +733,7 @@ RULES = (
     Rule('debug object', 'addresses, LRU clock, sizes: the encoding', debug_object),
     Rule('object encoding', 'exact, but of the kind "encoding"', kind_is('encoding'), probe_type),
     Rule('object freq', 'exact', access_count),
-    Rule('object refcount', 'exact, but of the kind "internals"', kind_is('internals')),
+    Rule('object refcount', 'exact, but of the kind "internals"; the queue of a transaction counts', references),
     Rule('exec', 'each element by the rule of its command, without probes', exec_array),
     Rule('eval evalsha eval_ro evalsha_ro', 'scripts that pass on one command: by the rule '
          'of that command, without probes', script_call),

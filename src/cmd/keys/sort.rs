@@ -262,7 +262,7 @@ impl Rows {
         if is_small_zset {
             // Redis sorts these in the other encoding only, and leaves the set so.
             let db = ctx.db();
-            if let Some(entry) = ctx.ks.write(db, key) {
+            if let Some(entry) = ctx.ks.write_again(db, key) {
                 entry.zset()?.make_skiplist();
             }
         }

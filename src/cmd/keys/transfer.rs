@@ -82,7 +82,7 @@ fn give_name(ctx: &mut Ctx, replace: bool) -> CmdResult {
     if ctx.ks.write(db, from).is_none() {
         return Err(CmdError::NO_SUCH_KEY);
     }
-    if !replace && ctx.ks.write(db, to).is_some() {
+    if !replace && (from == to || ctx.ks.write(db, to).is_some()) {
         ctx.out.int(0);
         return Ok(Outcome::Done);
     }
