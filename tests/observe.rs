@@ -244,3 +244,17 @@ fn fields_expire_though_nobody_asks_for_them() {
     assert_eq!(field(&mut conn, "stats", "expired_subkeys"), "2");
     assert_eq!(field(&mut conn, "stats", "expired_keys"), "0");
 }
+
+#[test]
+fn long_evictions_are_latency_events() {
+    let server = Server::with(&["--enable-debug-command", "yes", "--maxmemory-policy", "allkeys-random"]);
+    let mut conn = server.connect();
+    conn.ask("CONFIG SET latency-monitor-threshold 1 maxmemory-eviction-tenacity 100");
+    conn.ask("DEBUG POPULATE 200000");
+    conn.ask("LATENCY RESET");
+    assert_eq!(conn.ask("CONFIG SET maxmemory 2mb"), "+OK\r\n");
+    assert_eq!(conn.ask("SET a b"), "+OK\r\n");
+    let latest = conn.ask("LATENCY LATEST");
+    assert!(latest.contains("$14\r\neviction-cycle\r\n"), "{latest}");
+    assert!(conn.ask("LATENCY DOCTOR").contains("raise maxmemory"));
+}

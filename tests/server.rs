@@ -5,7 +5,7 @@ mod harness;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use harness::{Server, encode, free_port};
+use harness::{Conn, Server, encode, free_port};
 
 /// Waits until `done` says so; fails after a while.
 fn eventually(what: &str, mut done: impl FnMut() -> bool) {
@@ -164,6 +164,29 @@ fn query_buffer_limit_drops_an_endless_request() {
     let _ = std::io::Write::write_all(&mut conn.stream, &request);
     assert_eq!(conn.rest(), "");
     assert_eq!(server.connect().ask("EXISTS k"), ":0\r\n");
+}
+
+#[test]
+fn the_query_buffer_limit_counts_line_ends_and_queued_commands() {
+    let server = Server::with(&["--client-query-buffer-limit", "1mb"]);
+    let (mut observer, mut conn) = (server.connect(), server.connect());
+    let dropped = |observer: &mut Conn, count| {
+        let line = format!("client_query_buffer_limit_disconnections:{count}\r\n");
+        eventually("a disconnection", || observer.ask("INFO stats").contains(&line));
+    };
+    let set = |bytes: usize| harness::encode_args(&[b"SET", b"k", &vec![b'x'; bytes]]);
+    conn.send(set((1 << 20) - 100));
+    assert_eq!(conn.reply(), "+OK\r\n");
+    // The server closes with input unread: the rest of the writing may fail.
+    let _ = std::io::Write::write_all(&mut conn.stream, &set(1 << 20));
+    dropped(&mut observer, 1);
+    let mut conn = server.connect();
+    conn.ask("MULTI");
+    conn.send(set(600_000));
+    assert_eq!(conn.reply(), "+QUEUED\r\n");
+    let _ = std::io::Write::write_all(&mut conn.stream, &set(600_000));
+    dropped(&mut observer, 2);
+    assert_eq!(observer.ask("STRLEN k"), ":1048476\r\n");
 }
 
 #[test]

@@ -52,6 +52,9 @@ pub const UNAUTHENTICATED_ARGUMENTS_MAX: i64 = 10;
 /// Bytes of one argument that a client may send before it has logged in.
 pub const UNAUTHENTICATED_BULK_BYTES_MAX: i64 = 16 * 1024;
 
+/// Unprocessed input of a client that has not logged in; beyond it the client is dropped.
+pub const UNAUTHENTICATED_INPUT_BYTES_MAX: u64 = 1024 * 1024;
+
 /// Replies that may wait for a client that has not logged in and does not read; beyond it the client is dropped.
 pub const UNAUTHENTICATED_REPLY_BYTES_MAX: u64 = 32 * 1024;
 

@@ -4,7 +4,9 @@
 use std::io;
 
 use crate::base::error::CmdError;
-use crate::base::limits::{ACCEPTS_PER_TURN_MAX, COMMANDS_PER_TURN_MAX, REPLY_BYTES_PER_TURN_MAX};
+use crate::base::limits::{
+    ACCEPTS_PER_TURN_MAX, COMMANDS_PER_TURN_MAX, REPLY_BYTES_PER_TURN_MAX, UNAUTHENTICATED_INPUT_BYTES_MAX,
+};
 use crate::base::session::SessionFlags;
 use crate::cmd::spec::Flags;
 use crate::exec::Refusal;
@@ -16,6 +18,7 @@ use crate::proto::request::{Arguments, Bounds, Span, Step};
 use crate::proto::sink::Sink;
 
 use super::Server;
+use super::client::describe;
 
 /// Arguments of a request that need no list on the heap.
 const SMALL_REQUEST_ARGUMENTS: usize = 8;
@@ -135,25 +138,31 @@ impl Server {
             }
             Received::BigArgument(body) => {
                 self.touch(slot);
-                let client = self.clients.get_mut(slot);
-                client.parser.finish_big(body, client.input.len(), &mut client.arguments);
-                // What is about to run may be the largest that anybody holds, and will be freed before anybody counts it.
-                self.recount(slot);
-                self.evict_clients();
+                // Its line end is off already, but has been there.
+                if !self.bound_input(slot, body.len() + 2) {
+                    let client = self.clients.get_mut(slot);
+                    client.parser.finish_big(body, client.input.len(), &mut client.arguments);
+                    // What is about to run may be the largest that anybody holds, and will be freed before anybody
+                    // counts it.
+                    self.recount(slot);
+                    self.evict_clients();
+                }
                 if !self.clients.get(slot).closing() {
                     self.run_own_input(slot);
                 }
             }
         }
         self.read_buffer = buffer;
-        self.bound_input(slot);
+        self.bound_input(slot, 0);
     }
 
     /// Reads from a client that waits, without running anything: above all to notice that it has gone.
     fn buffer_input(&mut self, slot: usize) {
         match self.clients.receive_more(slot) {
             Received::Closed => self.clients.close(slot),
-            _ => self.bound_input(slot),
+            _ => {
+                self.bound_input(slot, 0);
+            }
         }
         self.clients.get_mut(slot).input_waits = true;
     }
@@ -175,17 +184,28 @@ impl Server {
         }
     }
 
-    /// Drops a client whose unfinished request is beyond `client-query-buffer-limit`.
-    fn bound_input(&mut self, slot: usize) {
+    /// Drops a client whose unfinished request is beyond `client-query-buffer-limit`, the commands of its unfinished
+    /// transaction and `more` bytes included. Says whether it did.
+    #[inline]
+    fn bound_input(&mut self, slot: usize, more: usize) -> bool {
         let client = self.clients.get(slot);
-        if client.input_bytes() as u64 > self.engine.config.client_query_buffer_limit && !client.closing() {
-            self.log.warning(&format!(
-                "Closing client {} that reached max query buffer length",
-                client.session.id
-            ));
-            self.stats.query_buffer_limit_disconnections += 1;
-            self.clients.close(slot);
+        let bytes = (client.input_bytes() + client.session.queue_bytes + more) as u64;
+        let limit = self.engine.config.client_query_buffer_limit.min(UNAUTHENTICATED_INPUT_BYTES_MAX);
+        bytes > limit && self.bound_large_input(slot, bytes)
+    }
+
+    #[cold]
+    fn bound_large_input(&mut self, slot: usize, bytes: u64) -> bool {
+        let client = self.clients.get(slot);
+        let locked_out = !client.session.authenticated && self.engine.acl.users.login_required();
+        if client.closing() || (bytes <= self.engine.config.client_query_buffer_limit && !locked_out) {
+            return false;
         }
+        let about = describe(self, slot);
+        self.log.warning(&format!("Closing client that reached max query buffer length: {about}"));
+        self.stats.query_buffer_limit_disconnections += 1;
+        self.clients.close(slot);
+        true
     }
 
     /// Runs the whole requests in `data` and keeps the rest.

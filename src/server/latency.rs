@@ -347,7 +347,7 @@ fn advice(server: &Server) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if occurred("eviction-cycle") || occurred("eviction-del") {
+    if occurred("eviction-cycle") {
         lines.push(
             "Keys are evicted in bursts: raise maxmemory, or avoid commands that need much memory at once."
                 .to_owned(),

@@ -203,7 +203,9 @@ impl Server {
         let out_of_time = &mut || clock.mono_us() - start_us > limit_us;
         let room = evictor.make_room(ks, rng, excess, &alloc::used, out_of_time);
         self.reclaim.unfinished = room == Room::OutOfTime;
-        self.reclaim.note_exceeded(room != Room::Enough, self.clock.mono_us());
+        let end_us = self.clock.mono_us();
+        self.reclaim.note_exceeded(room != Room::Enough, end_us);
+        self.latency_spike("eviction-cycle", end_us - start_us);
         if self.engine.ks.has_signals() {
             self.pass_on_signals();
         }
