@@ -134,7 +134,7 @@ impl Node {
         let Body::Packed(pack) = &mut self.body else {
             return None;
         };
-        if limits.is_large(len) {
+        if limits.large_from != 0 && limits.is_large(len) {
             return None;
         }
         let bytes = pack.byte_len() + NODE_OVERHEAD + entry_bound(len) - freed;
