@@ -461,8 +461,13 @@ impl Keyspace {
         if self.signals.wanted & class.0 != 0 {
             self.signals.events.push(KeyEvent { db, class, name, key: key.to_vec() });
         }
+        if !self.signals.listening {
+            return;
+        }
         // The event `new` comes before the change that makes the key: that one is the change.
-        if self.signals.listening && class != EventClass::NEW {
+        if class == EventClass::NEW {
+            self.signals.created.push((db, key.to_vec()));
+        } else {
             let server = class == EventClass::EXPIRED || class == EventClass::EVICTED;
             let cause = if server { Cause::Server } else { Cause::Command };
             self.signals.touched.push(Touched { db, key: key.to_vec(), cause });
@@ -475,6 +480,7 @@ impl Keyspace {
         let signals = &self.signals;
         !signals.events.is_empty()
             || !signals.touched.is_empty()
+            || !signals.created.is_empty()
             || signals.flushed
             || !signals.swapped.is_empty()
     }

@@ -78,6 +78,8 @@ pub struct Signals {
     pub listening: bool,
     /// Changed keys in order, if anybody listens.
     pub touched: Vec<Touched>,
+    /// Keys that came into being, in order, if anybody listens: whoever waits for them can be served.
+    pub created: Vec<(usize, Vec<u8>)>,
     /// Keys that clients watch. When a whole database is emptied or swapped, the changed keys are found among these.
     pub watched: Vec<(usize, Vec<u8>)>,
     /// Databases whose whole content was exchanged for another.

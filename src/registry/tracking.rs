@@ -114,9 +114,9 @@ pub struct Tracking {
 }
 
 impl Tracking {
-    /// Whether nobody tracks.
+    /// Whether nobody tracks, and nobody is remembered as a reader who did.
     pub fn is_empty(&self) -> bool {
-        self.clients.is_empty()
+        self.clients.is_empty() && self.readers.entries.is_empty()
     }
 
     /// Clients that track.
@@ -209,11 +209,18 @@ impl Tracking {
                 self.prefixes.remove(&name);
             }
         }
+        true
+    }
+
+    /// Ends the tracking of a client that has gone. Returns whether it tracked. One that only ended its tracking is still
+    /// remembered as a reader, in case it begins again.
+    pub fn forget(&mut self, client: ClientId) -> bool {
+        let tracked = self.disable(client);
         if self.clients.is_empty() {
-            // Whatever is remembered, there is nobody to tell it.
+            // Hardly anybody is left to be told what is remembered.
             self.clear_keys();
         }
-        true
+        tracked
     }
 
     /// Remembers that a client has read a key.
@@ -335,7 +342,7 @@ mod tests {
                 let counts = (tracking.keys_len(), tracking.items_len());
                 assert_eq!(counts, (model.len(), items), "seed {seed}, step {step}");
             }
-            (1..=5).for_each(|client| assert!(tracking.disable(client)));
+            (1..=5).for_each(|client| assert!(tracking.forget(client)));
             assert_eq!((tracking.keys_len(), tracking.items_len()), (0, 0));
         }
     }

@@ -490,7 +490,6 @@ impl Server {
         denial: Denial,
         args: &[&[u8]],
     ) -> CmdError {
-        self.clients.get_mut(slot).session.last_command = Some(index);
         let user = self.clients.get(slot).session.user.clone();
         let command = self.engine.registry.get(index);
         let text = [b"NOPERM ", denial.text(&user, command).as_slice()].concat();

@@ -131,6 +131,7 @@ impl Server {
         let signals = &mut self.engine.ks.signals;
         let flushed = std::mem::take(&mut signals.flushed);
         let touched = std::mem::take(&mut signals.touched);
+        let created = std::mem::take(&mut signals.created);
         let events = std::mem::take(&mut signals.events);
         let swapped = std::mem::take(&mut signals.swapped);
         if !self.tracking.is_empty() {
@@ -140,8 +141,8 @@ impl Server {
             touched.iter().for_each(|touched| self.invalidate_key(touched, by));
         }
         for Touched { db, key, cause } in touched {
-            let key = (db, key);
             if !self.watches.is_empty() {
+                let key = (db, key);
                 let change = match cause {
                     _ if self.engine.ks.contains(key.0, &key.1) => Change::Written,
                     Cause::AppearedExpired => Change::AppearedExpired,
@@ -150,8 +151,10 @@ impl Server {
                 };
                 self.watches.touch(&key, change);
             }
-            self.mark_ready(key);
         }
+        // Whoever waits for a key waits for it to come into being. What replaces a value that was there serves nobody, as
+        // in Redis.
+        created.into_iter().for_each(|key| self.mark_ready(key));
         for db in swapped {
             for key in self.blocked.keys_in(db) {
                 self.mark_ready((db, key));

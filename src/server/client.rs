@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::net::SocketAddr;
 
-use crate::base::error::CmdError;
+use crate::base::error::{CmdError, shown};
 use crate::base::limits::REPLY_CHUNK_BYTES;
 use crate::base::num::{decimal_len, parse_i64};
 use crate::base::session::{Session, SessionFlags};
@@ -313,7 +313,7 @@ fn client_setinfo(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<()
         (&mut session.lib_ver, "lib-ver")
     } else {
         let mut text = b"ERR Unrecognized option '".to_vec();
-        text.extend_from_slice(args[2]);
+        text.extend_from_slice(shown(args[2], usize::MAX));
         text.push(b'\'');
         return Err(CmdError::new(text));
     };
@@ -548,7 +548,7 @@ fn class(word: &[u8]) -> Result<Class, CmdError> {
     let found = known.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
     found.map(|(_, class)| *class).ok_or_else(|| {
         let mut text = b"ERR Unknown client type '".to_vec();
-        text.extend_from_slice(word);
+        text.extend_from_slice(shown(word, usize::MAX));
         text.push(b'\'');
         CmdError::new(text)
     })
@@ -611,7 +611,7 @@ impl KillFilter {
             } else if is("user") {
                 if server.engine.acl.users.get(value).is_none() {
                     let mut text = b"ERR No such user '".to_vec();
-                    text.extend_from_slice(value);
+                    text.extend_from_slice(shown(value, usize::MAX));
                     text.push(b'\'');
                     return Err(CmdError::new(text));
                 }

@@ -337,10 +337,14 @@ impl Server {
         let index = match self.engine.registry.resolve(args) {
             Ok(index) => index,
             Err(_) if is_http(args[0]) => return self.drop_http_client(slot),
-            Err(error) => return self.refuse(slot, None, &error),
+            Err(error) => {
+                self.clients.get_mut(slot).session.last_command = None;
+                return self.refuse(slot, None, &error);
+            }
         };
         let command = self.engine.registry.get(index);
         let client = self.clients.output(slot);
+        client.session.last_command = Some(index);
         if let Err(refusal) = self.engine.admit(command, &mut client.session, args) {
             return self.turn_away(slot, index, refusal, args);
         }
@@ -411,7 +415,6 @@ impl Server {
     pub(super) fn call(&mut self, slot: usize, index: u16, args: &[&[u8]], adopted: Option<Vec<u8>>) {
         let command = self.engine.registry.get(index);
         let client = self.clients.output(slot);
-        client.session.last_command = Some(index);
         let id = client.session.id;
         let remember =
             client.session.flags.any(SessionFlags::TRACKS_READS) && command.flags.any(Flags::READONLY);

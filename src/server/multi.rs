@@ -136,7 +136,6 @@ fn exec(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
     server.reply(slot).array(queue.len());
     let session = &mut server.clients.get_mut(slot).session;
     session.flags.set(SessionFlags::IN_EXEC, true);
-    let exec = session.last_command;
     let count = queue.len();
     // CLIENT INFO shows how many there are, and a command may be CLIENT INFO.
     session.queue = queue;
@@ -147,7 +146,6 @@ fn exec(server: &mut Server, slot: usize, _: &[&[u8]]) -> Result<(), CmdError> {
     }
     let session = &mut server.clients.get_mut(slot).session;
     session.queue = Vec::new();
-    session.last_command = exec;
     session.flags.set(SessionFlags::IN_EXEC, false);
     Ok(())
 }

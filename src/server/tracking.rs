@@ -178,12 +178,16 @@ impl Server {
         let session = &mut self.clients.get_mut(slot).session;
         session.flags.set(SessionFlags::TRACKS_READS.or(SessionFlags::CACHING), false);
         let client = session.id;
-        self.forget_tracking(client);
+        if self.tracking.disable(client) {
+            self.listeners_changed();
+        }
     }
 
     /// Takes a client that has gone out of the tables.
     pub(super) fn forget_tracking(&mut self, client: ClientId) {
-        if self.tracking.disable(client) {
+        let was_empty = self.tracking.is_empty();
+        self.tracking.forget(client);
+        if !was_empty {
             self.listeners_changed();
         }
     }

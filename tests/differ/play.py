@@ -221,7 +221,7 @@ class Run:
                 item.call.sut_probes.append(b)
             else:
                 self.compare(item.call, a, b)
-                fixes += item.call.fix or unsettled(item.call)
+                fixes += self.fixes_of(item.call)
             if self.stopped:
                 return
         pushes = [tuple(r for r in replies if r[0] == '>') for replies in got]
@@ -231,6 +231,13 @@ class Run:
         for args in fixes:
             for conn in conns:
                 conn.ask(*args)
+
+    def fixes_of(self, call: Call) -> list:
+        """What brings both servers to the same state after the call."""
+        repairs = [] if call.fix else unsettled(call)
+        if repairs:
+            self.dirty.clear()      # what they did may count differently
+        return call.fix or repairs
 
     def misaligned(self, calls: list, left: list, right: list):
         """Reports the first call that has too few or too many replies."""
@@ -290,7 +297,7 @@ class Run:
         if step.form == 'raw':
             time.sleep(0.002)
         self.collect(call)
-        for args in call.fix or unsettled(call):
+        for args in self.fixes_of(call):
             for side in self.sides:
                 conn = side.server.control if self.dbs == [0] else side.conns[name]
                 conn.ask(*args)

@@ -239,7 +239,7 @@ def random_pick(call, a, b):
         picks = list(zip(b[1][::2], b[1][1::2]))
     for pick in picks:
         if pool is not None and (pick[0] not in pool
-                                 or len(pick) > 1 and pool[pick[0]] != pick[1]):
+                                 or len(pick) > 1 and pool[pick[0]][1] != pick[1][1]):   # the probe may be in RESP2
             return 'value'
     if not call.args[2].startswith(b'-') and len(set(picks)) < len(picks):
         return 'value'
@@ -626,8 +626,17 @@ def kind_is(kind):
 
 
 def references(call, a, b):
-    """Exact, but while a transaction runs Redis's queue holds what it stores, too."""
+    """Exact, but while a transaction runs Redis's queue holds what it stores, too, and a copy of a small integer
+    is not shared as others are."""
+    copied = any(s.name == 'copy' for s in call.earlier[:call.step])
+    if copied and (a, b) == ((':', b'1'), (':', b'2147483647')):
+        return None
     return None if call.nested and (a, b) == ((':', b'2'), (':', b'1')) else kind_is('internals')(call, a, b)
+
+
+def idle_time(call, a, b):
+    shared = call.probes[:1] == [(':', b'2147483647')]
+    return positive(call, (a[0], b'1'), (b[0], b'1')) if shared else near(2)(call, a, b)
 
 
 def access_count(call, a, b):
@@ -695,7 +704,9 @@ RULES = (
     Rule(GEO_SEARCHES, 'COUNT: which of the places at the same distance come, and in which order, depends '
          'on a partial quicksort: those may differ; after storing the key is deleted on both',
          geo_ties, probe_distances),
-    Rule('ttl expiretime,object idletime', 'within 2 seconds', near(2)),
+    Rule('ttl expiretime', 'within 2 seconds', near(2)),
+    Rule('object idletime', 'the same; equal small integers are one object in Redis, which any access to it touches',
+         idle_time, lambda args: [(b'OBJECT', b'REFCOUNT', args[2])] if len(args) == 3 else []),
     Rule('pttl pexpiretime', 'within 200 ms', near(200)),
     Rule('time lastsave role', 'clock, offsets: form only', form_only),
     Rule('client id,client getredir', 'client ids: both positive', positive),
@@ -733,7 +744,8 @@ RULES = (
     Rule('debug object', 'addresses, LRU clock, sizes: the encoding', debug_object),
     Rule('object encoding', 'exact, but of the kind "encoding"', kind_is('encoding'), probe_type),
     Rule('object freq', 'exact', access_count),
-    Rule('object refcount', 'exact, but of the kind "internals"; the queue of a transaction counts', references),
+    Rule('object refcount', 'exact, but of the kind "internals"; the queue of a transaction counts, copies of '
+         'integers are not shared', references),
     Rule('exec', 'each element by the rule of its command, without probes', exec_array),
     Rule('eval evalsha eval_ro evalsha_ro', 'scripts that pass on one command: by the rule '
          'of that command, without probes', script_call),

@@ -193,14 +193,16 @@ MOVING = (b'rename', b'renamenx', b'copy', b'move', b'swapdb', b'restore')
 def hinted_encoding(ref: bytes, sut: bytes, steps: list, key: bytes) -> bool:
     """Whether elements that were given but not added may be the reason for other encodings of the key."""
     moved = any(step.args and step.args[0].lower() in MOVING for step in steps)
+    given = set()       # in earlier calls
     for args in [step.args for step in steps if active and step.args]:
         places, change = HINTED.get(args[0].lower(), (slice(0), ()))
         elements = args[places]
         if key not in args[1:2] and not moved:
             continue
-        if change == (ref, sut) and (len(set(elements)) < len(elements)
+        if change == (ref, sut) and (len(set(elements)) < len(elements) or given.intersection(elements)
                                      or b'XX' in [a.upper() for a in args[2:4]]):
             return True
+        given.update(elements)
     return False
 
 
@@ -323,7 +325,7 @@ def digest_of_zero(call: Call, a: Reply, b: Reply) -> bool:
 def all_invalid(call: Call, a: Reply, b: Reply) -> bool:
     heads = [(('$', b'invalidate'),), (('$', b'message'), ('$', b'__redis__:invalidate'))]
     return is_aggregate(a) and is_aggregate(b) and a[1][:-1] == b[1][:-1] and a[1][:-1] in heads \
-        and {a[1][-1], b[1][-1]} == {('$', None), ('_', None)}
+        and {a[1][-1][0], b[1][-1][0]} == {'$', '_'} and not a[1][-1][1] and not b[1][-1][1]
 
 
 ACCEPTED = (
