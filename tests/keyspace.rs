@@ -26,7 +26,9 @@ fn reads_that_find_nothing_raise_keymiss_and_writes_do_not() {
     let (mut listener, mut conn) = (server.connect(), server.connect());
     conn.ask("CONFIG SET notify-keyspace-events Em");
     listener.ask("PSUBSCRIBE *");
-    for silent in ["SET s v", "DEL no", "OBJECT ENCODING no", "LPUSHX no a", "EXPIRE no 5", "LPOP no", "GET s"] {
+    for silent in
+        ["SET s v", "DEL no", "OBJECT ENCODING no", "LPUSHX no a", "EXPIRE no 5", "LPOP no", "GET s"]
+    {
         conn.ask(silent);
     }
     for read in ["GET no1", "TYPE no2", "TTL no3", "EXISTS no4", "SINTER no5", "LRANGE no6 0 1"] {
@@ -139,4 +141,20 @@ fn who_tracks_again_hears_of_what_it_has_read_before() {
     writer.ask("SET b 2");
     writer.ask("SET a 1");
     assert_eq!(reader.reply(), ">2\r\n$10\r\ninvalidate\r\n*1\r\n$1\r\na\r\n");
+}
+
+#[test]
+fn blocking_pops_of_many_keys_read_the_time_out_last() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    for (command, error) in [
+        ("BLMPOP x 0 k LEFT", "numkeys should be greater than 0"),
+        ("BLMPOP x 1 k UP", "syntax error"),
+        ("BZMPOP x 1 k MIN COUNT 0", "count should be greater than 0"),
+        ("BZMPOP x 2 k MIN", "syntax error"),
+        ("BLMPOP x 1 k LEFT", "timeout is not a float or out of range"),
+        ("BZMPOP -1 1 k MIN", "timeout is negative"),
+    ] {
+        assert_eq!(conn.ask(command), format!("-ERR {error}\r\n"), "{command}");
+    }
 }

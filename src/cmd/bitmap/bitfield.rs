@@ -342,6 +342,17 @@ mod tests {
     }
 
     #[test]
+    fn the_numbers_of_fields_start_again_far_out() {
+        let mut space = Space::new();
+        space.script(
+            "SET f foobar => +OK
+             BITFIELD f GET i8 #-9223372036854775807 GET i8 #1 => *2 :111 :111
+             BITFIELD f GET i8 #-9223372036854775808 => *1 :102
+             BITFIELD f GET i8 #-1 => -ERR bit offset is not an integer or out of range",
+        );
+    }
+
+    #[test]
     fn errors_in_order() {
         let mut space = Space::new();
         space.script(
