@@ -254,3 +254,15 @@ fn a_skipped_reply_of_a_blocking_command_stays_skipped() {
     other.ask("RPUSH list x");
     assert_eq!(conn.ask("PING"), "+PONG\r\n");
 }
+
+#[test]
+fn a_push_is_sent_though_replies_are_off() {
+    let server = Server::with(&["--enable-debug-command", "yes"]);
+    let mut conn = server.connect();
+    conn.ask("HELLO 3");
+    conn.send_words("CLIENT REPLY OFF");
+    conn.send_words("DEBUG PROTOCOL push");
+    conn.send_words("PING");
+    assert_eq!(conn.reply(), ">2\r\n$16\r\nserver-cpu-usage\r\n:42\r\n");
+    assert_eq!(conn.ask("CLIENT REPLY ON"), "+OK\r\n");
+}

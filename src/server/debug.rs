@@ -13,6 +13,7 @@ use crate::cmd::spec::{CommandSpec, Flags, Group};
 use crate::db::keyspace::EventClass;
 use crate::db::value::Value;
 use crate::net::room::RoomPolicy;
+use crate::proto::reply::Reply;
 
 use super::{Server, ServerFn, random_id};
 
@@ -312,11 +313,12 @@ fn protocol(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdE
             out.bulk(b"Some real reply following the attribute");
         }
         b"push" if resp3 => {
-            out.push(2);
-            out.bulk(b"server-cpu-usage");
-            out.int(42);
-            // Nor is a push.
-            out.bulk(b"Some real reply following the push reply");
+            // Nor is a push: CLIENT REPLY does not keep it back.
+            let mut push = Reply::new(&mut server.clients.output(slot).output, resp3);
+            push.push(2);
+            push.bulk(b"server-cpu-usage");
+            push.int(42);
+            server.reply(slot).bulk(b"Some real reply following the push reply");
         }
         b"push" => return Err(CmdError::fixed("ERR RESP2 is not supported by this command")),
         b"verbatim" => out.verbatim("txt", b"This is a verbatim\nstring"),
