@@ -45,6 +45,10 @@ impl TitleArea {
         }
         let area = addresses(&fs::read_to_string("/proc/self/stat").ok()?)?;
         let variables: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+        // Setting a variable of such a name panics, though a parent may have passed one.
+        if variables.iter().any(|(name, _)| name.as_encoded_bytes().contains(&b'=')) {
+            return None;
+        }
         for (name, value) in variables {
             // SAFETY: this is the only thread.
             unsafe { std::env::set_var(name, value) };
