@@ -70,6 +70,8 @@ pub struct Ready {
     pub id: Id,
     /// Data, an end of stream or an error waits.
     pub readable: bool,
+    /// The other side sends no more, or the connection is broken. There may be data in front of that.
+    pub hung_up: bool,
     /// There is room for writing.
     pub writable: bool,
 }
@@ -119,6 +121,7 @@ impl Poller {
         ready.extend(self.events.iter().map(|event| Ready {
             id: Id::of(event.token()),
             readable: event.is_readable() || event.is_read_closed() || event.is_error(),
+            hung_up: event.is_read_closed() || event.is_error(),
             writable: event.is_writable(),
         }));
         Ok(())

@@ -318,6 +318,9 @@ impl Server {
                 if event.writable && self.clients.get(slot).waits_for_room() {
                     self.write_more(slot);
                 }
+                if event.hung_up {
+                    self.clients.note_hang_up(slot);
+                }
                 if event.readable && !self.clients.get(slot).closing() {
                     self.serve(slot);
                 }

@@ -266,3 +266,28 @@ fn a_push_is_sent_though_replies_are_off() {
     assert_eq!(conn.reply(), ">2\r\n$16\r\nserver-cpu-usage\r\n:42\r\n");
     assert_eq!(conn.ask("CLIENT REPLY ON"), "+OK\r\n");
 }
+
+/// The end of a connection comes with its last data in one event, and no other event tells of it.
+#[test]
+fn a_hang_up_right_behind_data_is_noticed() {
+    let server = Server::with(&["--enable-debug-command", "yes"]);
+    let (mut watcher, mut sleeper) = (server.connect(), server.connect());
+    let (mut partial, mut large, mut blocked) = (server.connect(), server.connect(), server.connect());
+    let (mut silent, mut half) = (server.connect(), server.connect());
+    silent.send_words("CLIENT REPLY OFF");
+    eventually("connections", || watcher.ask("INFO clients").contains("connected_clients:7\r\n"));
+    sleeper.send_words("DEBUG SLEEP 0.3");
+    std::thread::sleep(Duration::from_millis(50));
+    partial.send(b"*2\r\n$3\r\nGET\r\n$3\r\nab");
+    large.send(b"*2\r\n$4\r\nECHO\r\n$900000\r\n");
+    large.send(vec![b'x'; 100_000]);
+    blocked.send_words("BLPOP list 0");
+    silent.send_words("SET a 1");
+    half.send_words("GET a");
+    half.stream.shutdown(std::net::Shutdown::Write).expect("an open socket");
+    drop((partial, large, blocked, silent));
+    assert_eq!(half.rest(), "$1\r\n1\r\n", "what was asked before is answered");
+    assert_eq!(sleeper.reply(), "+OK\r\n");
+    eventually("the end of the others", || watcher.ask("INFO clients").contains("connected_clients:2\r\n"));
+    assert!(watcher.ask("INFO clients").contains("blocked_clients:0\r\n"));
+}

@@ -64,6 +64,8 @@ pub struct Client {
     write_queued: bool,
     read_queued: bool,
     waits_for_room: bool,
+    /// The other side sends no more: there is an end to be read behind the data, and no event will tell of it again.
+    hung_up: bool,
     closing: bool,
 }
 
@@ -256,6 +258,7 @@ impl Clients {
             write_queued: false,
             read_queued: false,
             waits_for_room: false,
+            hung_up: false,
             closing: false,
         });
         self.by_id.insert(self.last_id, slot);
@@ -375,6 +378,11 @@ impl Clients {
         });
     }
 
+    /// Takes note that the other side has hung up.
+    pub fn note_hang_up(&mut self, slot: usize) {
+        self.slab[slot].hung_up = true;
+    }
+
     /// Reads once from a client: into `buffer` (of [`READ_BUFFER_BYTES`]), behind its unfinished rest, or into memory
     /// of its own where that is larger. Queues it again if there may be more.
     pub fn receive(&mut self, slot: usize, buffer: &mut [u8]) -> Received {
@@ -418,7 +426,7 @@ impl Clients {
                 });
                 self.bytes_in += n as u64;
                 self.reads += 1;
-                if n == room {
+                if n == room || client.hung_up {
                     self.queue_read(slot);
                 }
                 received

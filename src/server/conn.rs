@@ -127,7 +127,7 @@ impl Server {
         match self.clients.receive(slot, &mut buffer) {
             Received::Nothing => {}
             Received::Progress => self.touch(slot),
-            Received::Closed => self.clients.close(slot),
+            Received::Closed => self.part(slot),
             Received::InBuffer(len) => {
                 self.touch(slot);
                 self.run_input(slot, &buffer[..len]);
@@ -154,6 +154,14 @@ impl Server {
         }
         self.read_buffer = buffer;
         self.bound_input(slot, 0);
+    }
+
+    /// Closes a connection whose other side has hung up, which may still be listening: replies of this turn go out first.
+    fn part(&mut self, slot: usize) {
+        if !self.clients.get(slot).output.is_empty() {
+            self.clients.write(slot, &self.poller);
+        }
+        self.clients.close(slot);
     }
 
     /// Reads from a client that waits, without running anything: above all to notice that it has gone.
