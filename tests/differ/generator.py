@@ -428,7 +428,7 @@ class Generator:
         self.add((b'DEBUG', b'SET-ACTIVE-EXPIRE', b'0'))
         self.populate('sltzh')
         self.wrong = self.calls.pick([0.1, 0.5])
-        names = [n for n in self.calls.pick([self.data, self.every]) if n not in SCANS and n != 'randomkey'
+        names = [n for n in self.calls.pick([self.data, self.every]) if n not in SCANS and n not in ('randomkey', 'bitcount', 'bitpos')
                  and n.split(' ')[0] not in ('info', 'config', 'acl', 'debug', 'auth', 'hello', 'quit')]
         while self.more(self.length):
             x = self.rng.random()

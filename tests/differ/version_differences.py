@@ -311,10 +311,18 @@ def same_but_zero_sign(call: Call, a: Reply, b: Reply) -> bool:
 
 
 def earlier_key(call: Call, a: Reply, b: Reply) -> bool:
+    if not call.late or not is_aggregate(a) or not a[1]:
+        return False
     keys = [r[1][0][1] if is_aggregate(r) and r[1] else None for r in (a, b)]
     places = [call.args.index(key) if key in call.args else -1 for key in keys]
-    call.diverged = call.late and 0 < places[1] < places[0]
+    refused = is_error(b) and b[1].startswith(b'WRONGTYPE ') and len(call.args) > 3
+    call.diverged = 0 < places[1] < places[0] or refused
     return call.diverged
+
+
+def wrapped_numkeys(call: Call, a: Reply, b: Reply) -> bool:
+    return b == ('-', b'ERR Invalid arguments specified for command') \
+        and any(re.fullmatch(rb'\d{10,19}', word) and int(word) >= 2 ** 32 for word in call.args)
 
 
 def digest_of_zero(call: Call, a: Reply, b: Reply) -> bool:
@@ -366,7 +374,10 @@ ACCEPTED = (
              'once, which keeps -0; a listpack has made 0 of it (and -0 of its opposite)', same_but_zero_sign),
     Accepted('debug digest,debug digest-value', '7.2', 'the same', digest_of_zero),
     Accepted('blpop,brpop,blmpop,bzmpop,bzpopmin,bzpopmax', '7.2', 'a blocked client that can be served looks at '
-             'its keys in its own order; 7.0 serves it from the key that was filled first', earlier_key),
+             'its keys in its own order, and is refused at one of the wrong type; 7.0 serves it from the key that was '
+             'filled first', earlier_key),
+    Accepted('command getkeys,command getkeysandflags', '7.4', 'a number of keys is not cut to 32 bits',
+             wrapped_numkeys),
     Accepted('*', 'never', 'that everything is invalid is told in the protocol of the connection that hears it; Redis '
              'takes that of the one that tracks, which a client of the other protocol cannot read', all_invalid),
     Accepted('xreadgroup', '7.2', 'a client blocked on a group that goes away is told NOGROUP or '
