@@ -238,3 +238,15 @@ fn protected_mode_refuses_other_machines() {
     ok(&mut server.connect(), "CONFIG SET requirepass x");
     assert_eq!(rest(), "+OK\r\n");
 }
+
+#[test]
+fn what_is_closed_to_everybody_says_so_before_rights_are_looked_at() {
+    let server = Server::start();
+    let mut conn = server.connect();
+    conn.ask("ACL SETUSER joe on >pw");
+    conn.ask("AUTH joe pw");
+    assert!(conn.ask("DEBUG SLEEP 0").starts_with("-ERR DEBUG command not allowed."));
+    assert!(conn.ask("MODULE UNLOAD x").starts_with("-ERR MODULE command not allowed."));
+    assert!(conn.ask("DEBUG").starts_with("-ERR wrong number of arguments"));
+    assert!(conn.ask("MODULE LIST").starts_with("-NOPERM "));
+}

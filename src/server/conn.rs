@@ -351,14 +351,20 @@ impl Server {
             }
         };
         let command = self.engine.registry.get(index);
+        // What is closed to everybody is closed before anybody's rights are looked at.
+        if command.flags.any(Flags::PROTECTED)
+            && command.fits(args.len())
+            && let Err(error) = self.check_protected(slot, command)
+        {
+            self.clients.get_mut(slot).session.last_command = Some(index);
+            return self.refuse(slot, Some(index), &error);
+        }
         let client = self.clients.output(slot);
         client.session.last_command = Some(index);
         if let Err(refusal) = self.engine.admit(command, &mut client.session, args) {
             return self.turn_away(slot, index, refusal, args);
         }
-        let special = client.session.flags.any(SPECIAL_STATES)
-            || command.flags.any(Flags::PROTECTED)
-            || self.pause.active();
+        let special = client.session.flags.any(SPECIAL_STATES) || self.pause.active();
         if let Err(error) = self.memory_gate(slot, index) {
             return self.refuse(slot, Some(index), &error);
         }
@@ -391,9 +397,6 @@ impl Server {
     fn special_gates(&mut self, slot: usize, index: u16, args: &[&[u8]]) -> Result<Gate, CmdError> {
         let command = self.engine.registry.get(index);
         let session = &self.clients.get(slot).session;
-        if command.flags.any(Flags::PROTECTED) {
-            self.check_protected(slot, command)?;
-        }
         let subscriber = session.flags.any(SessionFlags::SUBSCRIBED) && !session.resp3();
         if subscriber && !command.flags.any(Flags::WHEN_SUBSCRIBED) {
             return Err(CmdError::not_when_subscribed(&command.full_name));

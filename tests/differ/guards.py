@@ -141,14 +141,13 @@ def guard_set(args: tuple) -> bool:
 
 
 def guard_hello(a: tuple) -> bool:
-    """Not a login before an option that is wrong: 7.2 looks at all options first, 7.0 has logged in by then."""
-    login, at = False, 2
+    """No options before one that is wrong: 7.2 looks at all of them first, 7.0 has logged in and set the name by then."""
+    at = 2
     while at < len(a):
         values = {b'auth': 2, b'setname': 1}.get(a[at])
         if values is None or at + values >= len(a) \
                 or a[at] == b'setname' and not all(33 <= c <= 126 for c in a[at + 1]):
-            return not login
-        login |= a[at] == b'auth'
+            return at == 2
         at += values + 1
     return True
 
