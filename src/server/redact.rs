@@ -12,11 +12,12 @@ const HIDDEN: &[u8] = b"(redacted)";
 pub fn redacted<'a>(name: &str, args: &[&'a [u8]]) -> Vec<&'a [u8]> {
     let mut shown = args.to_vec();
     match name {
-        "auth" => hide(&mut shown, 1, 2),
+        // Forms that are refused before anybody looks at their arguments are shown as they are, as in Redis.
+        "auth" if args.len() <= 3 => hide(&mut shown, 1, 2),
         "acl|setuser" => hide(&mut shown, 2, usize::MAX),
         "hello" => hide_in_hello(&mut shown),
         "migrate" => hide_after_words(&mut shown, 6, &[("auth", 1), ("auth2", 2)]),
-        "config|set" => {
+        "config|set" if args.len().is_multiple_of(2) => {
             for at in (2..args.len().saturating_sub(1)).step_by(2) {
                 if lookup(args[at]).is_some_and(|option| option.has(flags::SENSITIVE)) {
                     hide(&mut shown, at + 1, 1);
@@ -77,6 +78,8 @@ mod tests {
     #[test]
     fn secrets_are_hidden_and_nothing_else() {
         assert_eq!(shown("auth", "AUTH pass"), "AUTH (redacted)");
+        assert_eq!(shown("auth", "AUTH user pass more"), "AUTH user pass more");
+        assert_eq!(shown("config|set", "CONFIG SET masterauth x hz"), "CONFIG SET masterauth x hz");
         assert_eq!(shown("auth", "AUTH user pass"), "AUTH (redacted) (redacted)");
         assert_eq!(
             shown("acl|setuser", "acl setuser joe on >x"),
@@ -95,8 +98,8 @@ mod tests {
             "HELLO 2 SETNAME AUTH AUTH (redacted) (redacted)"
         );
         assert_eq!(
-            shown("config|set", "config set MASTERAUTH x maxmemory 1 requirepass"),
-            "config set MASTERAUTH (redacted) maxmemory 1 requirepass"
+            shown("config|set", "config set MASTERAUTH x maxmemory 1"),
+            "config set MASTERAUTH (redacted) maxmemory 1"
         );
         assert_eq!(
             shown("migrate", "migrate h 1 auth 0 9 AUTH2 u p KEYS k"),
