@@ -206,7 +206,15 @@ impl Server {
         let (version, port, pid) = (env!("CARGO_PKG_VERSION"), self.engine.config.port, std::process::id());
         self.log
             .notice(&format!("redae {version}, Redis {REDIS_VERSION} compatible, Port: {port}, PID: {pid}"));
-        self.log.notice("Ready to accept connections tcp");
+        // In Redis's words: scripts and test harnesses wait for these lines.
+        self.log.notice("Server initialized");
+        let of_kind =
+            |unix: bool| self.listening.iter().any(|l| matches!(l.listener, Listener::Unix(_)) == unix);
+        for (kind, unix) in [("tcp", false), ("unix", true)] {
+            if of_kind(unix) {
+                self.log.notice(&format!("Ready to accept connections {kind}"));
+            }
+        }
         Ok(())
     }
 
