@@ -193,7 +193,7 @@ fn find(spec: &KeySpec, args: &[&[u8]], begin: usize, keys: &mut Vec<Key>) -> Op
         }
         Find::Unknown => return Some(()),
     };
-    if last >= args.len() {
+    if last >= args.len() || last < first {
         return None;
     }
     keys.extend((first..=last).step_by(step.max(1) as usize).map(|index| (index, spec.flags)));
@@ -232,5 +232,30 @@ fn plain_range(spec: &KeySpec) -> Option<(i64, i64, i64)> {
             Some((begin, last, i64::from(step)))
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cmd::registry::Registry;
+    use crate::cmd::spec::CommandSpec;
+
+    fn places(line: &str) -> Option<Vec<usize>> {
+        let args: Vec<&[u8]> = line.split(' ').map(str::as_bytes).collect();
+        let none: &[&'static [CommandSpec<()>]] = &[];
+        let (registry, _) = Registry::new(crate::cmd::FAMILIES, none);
+        let command = registry.get(registry.find(args[0]).expect("a command"));
+        Some(keys_of(command, &args)?.into_iter().map(|(at, _)| at).collect())
+    }
+
+    #[test]
+    fn a_line_that_ends_before_its_keys_fits_no_specification() {
+        assert_eq!(places("PFMERGE to from more"), Some(vec![1, 2, 3]));
+        assert_eq!(places("PFMERGE to"), None);
+        assert_eq!(places("BITOP AND to"), None);
+        assert_eq!(places("ZUNIONSTORE to 2 a b"), Some(vec![1, 3, 4]));
+        assert_eq!(places("ZUNIONSTORE to 3 a b"), None);
+        assert_eq!(places("MSET a 1 b 2"), Some(vec![1, 3]));
     }
 }
