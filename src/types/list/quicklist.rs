@@ -21,7 +21,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use super::squeezed::Squeezed;
+use super::squeezed::{Content, Squeezed};
 use super::{ListLimits, Part};
 use crate::types::item::{Item, MAX_INT_TEXT};
 use crate::types::listpack::{Listpack, Needle, Pos};
@@ -42,11 +42,20 @@ struct Node {
 
 /// What a node holds.
 #[derive(Clone)]
-pub(super) enum Body {
+enum Body {
     Packed(Listpack),
     Plain(Thin),
     /// One of the above, compressed.
     Squeezed(Squeezed),
+}
+
+impl From<Content> for Body {
+    fn from(content: Content) -> Self {
+        match content {
+            Content::Packed(pack) => Body::Packed(pack),
+            Content::Plain(text) => Body::Plain(text),
+        }
+    }
 }
 
 impl Body {
@@ -115,7 +124,7 @@ impl Node {
     #[inline]
     fn open(&mut self) -> bool {
         if let Body::Squeezed(squeezed) = &self.body {
-            self.body = squeezed.open();
+            self.body = squeezed.open().into();
             return true;
         }
         false
@@ -162,7 +171,7 @@ impl Node {
             Body::Packed(pack) => pack.find_needle(needle, pack.first()?, 0),
             Body::Plain(text) => needle.is(text.as_slice()).then(Pos::default),
             Body::Squeezed(squeezed) => {
-                let mut opened = Node { body: squeezed.open(), count: self.count };
+                let mut opened = Node { body: squeezed.open().into(), count: self.count };
                 let found = opened.find(needle)?;
                 *self = opened;
                 Some(found)
@@ -176,7 +185,7 @@ impl Node {
             Body::Packed(pack) => remove_from_pack(pack, needle, most, reverse),
             Body::Plain(text) => usize::from(needle.is(text.as_slice())),
             Body::Squeezed(squeezed) => {
-                let mut opened = Node { body: squeezed.open(), count: self.count };
+                let mut opened = Node { body: squeezed.open().into(), count: self.count };
                 let removed = opened.remove_matching(needle, most, reverse);
                 if removed > 0 {
                     opened.squeeze();
@@ -255,7 +264,7 @@ impl Quicklist {
         match &self.nodes.get(index)?.body {
             Body::Packed(pack) => Some(show(Part::Packed(pack))),
             Body::Plain(text) => Some(show(Part::Plain(text.as_slice()))),
-            Body::Squeezed(squeezed) => squeezed.open().part().map(show),
+            Body::Squeezed(squeezed) => Body::from(squeezed.open()).part().map(show),
         }
     }
 

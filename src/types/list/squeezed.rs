@@ -7,7 +7,6 @@
 //! A pack is compressed in Redis's serialised form.
 
 use super::Part;
-use super::quicklist::Body;
 use crate::base::lzf;
 use crate::types::listpack::Listpack;
 use crate::types::thin::Thin;
@@ -18,6 +17,12 @@ const HEADER: usize = 5;
 const LEN_MIN: usize = 48;
 /// Compressing must save so many bytes.
 const SAVED_MIN: usize = 8;
+
+/// What a node holds, decompressed.
+pub(super) enum Content {
+    Packed(Listpack),
+    Plain(Thin),
+}
 
 /// A node's content, compressed.
 #[derive(Clone)]
@@ -43,15 +48,15 @@ impl Squeezed {
     }
 
     /// The content as it was.
-    pub(super) fn open(&self) -> Body {
+    pub(super) fn open(&self) -> Content {
         let (header, squeezed) = self.0.as_slice().split_first_chunk::<HEADER>().expect("it has a header");
         let [packed, l0, l1, l2, l3] = *header;
         let len = u32::from_le_bytes([l0, l1, l2, l3]) as usize;
         let bytes = lzf::decompress(squeezed, len).expect("what `new` has compressed");
         if packed == 1 {
-            Body::Packed(Listpack::from_redis_bytes(&bytes).expect("what a pack was serialised to"))
+            Content::Packed(Listpack::from_redis_bytes(&bytes).expect("what a pack was serialised to"))
         } else {
-            Body::Plain(Thin::new(&bytes))
+            Content::Plain(Thin::new(&bytes))
         }
     }
 
