@@ -2,18 +2,9 @@
 
 mod harness;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use harness::{Conn, Server, encode_args};
-
-/// Waits until `done` says so; fails after a while.
-fn eventually(what: &str, mut done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what} does not happen");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
+use harness::{Conn, Server, encode_args, eventually};
 
 fn resp3(server: &Server) -> Conn {
     let mut conn = server.connect();

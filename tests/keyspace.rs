@@ -1,20 +1,9 @@
-//! What happens to keys around commands, over a socket: events of reads, accesses, expiry of fields, who is served, and
+//! What happens to keys around commands, over a socket: events of reads, accesses, who is served, and
 //! what CLIENT LIST tells of it.
 
 mod harness;
 
-use std::time::{Duration, Instant};
-
-use harness::{Conn, Server};
-
-/// Waits until `done` says so; fails after a while.
-fn eventually(what: &str, mut done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what} does not happen");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
+use harness::{Conn, Server, eventually};
 
 fn blocked_clients(conn: &mut Conn, count: usize) -> bool {
     conn.ask("INFO clients").contains(&format!("blocked_clients:{count}\r\n"))
@@ -68,16 +57,6 @@ fn a_command_counts_as_one_access_to_each_of_its_keys() {
         assert!(!reply.starts_with('-'), "{command}: {reply}");
         assert_eq!(conn.ask("OBJECT FREQ k"), format!(":{}\r\n", 5 + accesses), "{make}, {command}");
     }
-}
-
-#[test]
-fn fields_expire_though_nobody_asks_for_them() {
-    let server = Server::start();
-    let mut conn = server.connect();
-    conn.ask("HSET h f v");
-    assert_eq!(conn.ask("HPEXPIRE h 20 FIELDS 1 f"), "*1\r\n:1\r\n");
-    // EXISTS does not look at fields: the hash goes when the server itself takes its last one out.
-    eventually("expiry of a field", || conn.ask("EXISTS h") == ":0\r\n");
 }
 
 #[test]

@@ -5,16 +5,7 @@ mod harness;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use harness::{Conn, Server, encode, free_port};
-
-/// Waits until `done` says so; fails after a while.
-fn eventually(what: &str, mut done: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !done() {
-        assert!(start.elapsed() < Duration::from_secs(20), "{what} does not happen");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
+use harness::{Conn, Server, encode, eventually, free_port};
 
 fn run(options: &[&str]) -> (Option<i32>, String) {
     let out = Command::new(env!("CARGO_BIN_EXE_redae")).args(options).stdin(Stdio::null()).output();

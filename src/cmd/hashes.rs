@@ -12,10 +12,9 @@ use super::spec::{Acl, CommandSpec, Deprecated, Flags, Group, KeySpec};
 use crate::base::error::CmdError;
 use crate::base::longdouble::LongDouble;
 use crate::base::num::parse_i64;
-use crate::db::entry::KeyEntry;
 use crate::db::field_index::is_over;
 use crate::db::keyspace::{EventClass, Keyspace};
-use crate::db::value::{Value, ValueRef};
+use crate::db::value::Value;
 use crate::proto::reply::Reply;
 use crate::types::Item;
 use crate::types::hash::{Hash, HashLimits};
@@ -231,7 +230,7 @@ pub const SPECS: &[CommandSpec<DataFn>] = &[
 /// The hash at a key, for reading; `None` if the key is missing.
 #[inline]
 pub(super) fn read<'k>(ks: &'k mut Keyspace, db: usize, key: &[u8]) -> Result<Option<&'k Hash>, CmdError> {
-    expect_hash(ks.read(db, key))
+    ks.read(db, key).map(|entry| entry.value().hash()).transpose()
 }
 
 /// As `read`, for picking elements at random; see [`Keyspace::read_to_pick`].
@@ -240,16 +239,7 @@ pub(super) fn read_to_pick<'k>(
     db: usize,
     key: &[u8],
 ) -> Result<Option<&'k Hash>, CmdError> {
-    expect_hash(ks.read_to_pick(db, key))
-}
-
-#[inline]
-fn expect_hash(entry: Option<&KeyEntry>) -> Result<Option<&Hash>, CmdError> {
-    match entry.map(|entry| entry.value()) {
-        None => Ok(None),
-        Some(ValueRef::Hash(hash)) => Ok(Some(hash)),
-        Some(_) => Err(CmdError::WRONG_TYPE),
-    }
+    ks.read_to_pick(db, key).map(|entry| entry.value().hash()).transpose()
 }
 
 /// The hash at a key, for changing; `None` if the key is missing.

@@ -8,9 +8,8 @@ use super::spec::{Acl, CommandSpec, Flags, Group, KeyFlags, KeySpec};
 use crate::base::error::CmdError;
 use crate::base::glob;
 use crate::base::num::{parse_i64, parse_u64_loose};
-use crate::db::entry::KeyEntry;
 use crate::db::keyspace::{EventClass, Keyspace};
-use crate::db::value::{Value, ValueRef};
+use crate::db::value::Value;
 use crate::proto::reply::Reply;
 use crate::proto::sink::Mark;
 use crate::types::Item;
@@ -172,21 +171,12 @@ const SCAN_COUNT_DEFAULT: usize = 10;
 /// The set at a key, for reading; `None` if the key is missing.
 #[inline]
 pub(super) fn read<'k>(ks: &'k mut Keyspace, db: usize, key: &[u8]) -> Result<Option<&'k Set>, CmdError> {
-    expect_set(ks.read(db, key))
+    ks.read(db, key).map(|entry| entry.value().set()).transpose()
 }
 
 /// As `read`, for picking elements at random; see [`Keyspace::read_to_pick`].
 fn read_to_pick<'k>(ks: &'k mut Keyspace, db: usize, key: &[u8]) -> Result<Option<&'k Set>, CmdError> {
-    expect_set(ks.read_to_pick(db, key))
-}
-
-#[inline]
-fn expect_set(entry: Option<&KeyEntry>) -> Result<Option<&Set>, CmdError> {
-    match entry.map(|entry| entry.value()) {
-        None => Ok(None),
-        Some(ValueRef::Set(set)) => Ok(Some(set)),
-        Some(_) => Err(CmdError::WRONG_TYPE),
-    }
+    ks.read_to_pick(db, key).map(|entry| entry.value().set()).transpose()
 }
 
 /// The set at a key, for changing; `None` if the key is missing.
@@ -277,11 +267,10 @@ fn smove(ctx: &mut Ctx) -> CmdResult {
         ctx.delete_emptied(from);
     }
     let limits = ctx.set_limits();
-    let entry = match has_target {
-        true => ctx.ks.write_again(db, to).ok_or(CmdError::NO_SUCH_KEY)?,
-        false => {
-            ctx.ks.write_or_create(db, to, |seed| Value::Set(Set::for_members(member, 1, &limits, seed))).0
-        }
+    let entry = if has_target {
+        ctx.ks.write_again(db, to).ok_or(CmdError::NO_SUCH_KEY)?
+    } else {
+        ctx.ks.write_or_create(db, to, |seed| Value::Set(Set::for_members(member, 1, &limits, seed))).0
     };
     if entry.set()?.add(member, &limits) {
         ctx.changed(to, EventClass::SET, "sadd", 1);

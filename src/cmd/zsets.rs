@@ -6,9 +6,8 @@
 use super::ctx::{CmdResult, Ctx, DataFn, Outcome};
 use super::spec::{Acl, CommandSpec, Flags, Group, KeySpec};
 use crate::base::error::CmdError;
-use crate::db::entry::KeyEntry;
 use crate::db::keyspace::{EventClass, Keyspace};
-use crate::db::value::{Value, ValueRef};
+use crate::db::value::Value;
 use crate::proto::reply::Reply;
 use crate::types::Item;
 use crate::types::zrange::{LexRange, ScoreRange};
@@ -125,7 +124,7 @@ pub const SPECS: &[CommandSpec<DataFn>] = &[
 /// The sorted set at a key, for reading; `None` if the key is missing.
 #[inline]
 pub(super) fn read<'k>(ks: &'k mut Keyspace, db: usize, key: &[u8]) -> Result<Option<&'k ZSet>, CmdError> {
-    expect_zset(ks.read(db, key))
+    ks.read(db, key).map(|entry| entry.value().zset()).transpose()
 }
 
 /// As `read`, for picking elements at random; see [`Keyspace::read_to_pick`].
@@ -134,16 +133,7 @@ pub(super) fn read_to_pick<'k>(
     db: usize,
     key: &[u8],
 ) -> Result<Option<&'k ZSet>, CmdError> {
-    expect_zset(ks.read_to_pick(db, key))
-}
-
-#[inline]
-fn expect_zset(entry: Option<&KeyEntry>) -> Result<Option<&ZSet>, CmdError> {
-    match entry.map(|entry| entry.value()) {
-        None => Ok(None),
-        Some(ValueRef::ZSet(zset)) => Ok(Some(zset)),
-        Some(_) => Err(CmdError::WRONG_TYPE),
-    }
+    ks.read_to_pick(db, key).map(|entry| entry.value().zset()).transpose()
 }
 
 /// The sorted set at a key, for changing; `None` if the key is missing.

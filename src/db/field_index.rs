@@ -19,8 +19,8 @@ impl FieldExpiries {
         self.0.len()
     }
 
-    #[inline]
     /// When the first field of all expires.
+    #[inline]
     pub(super) fn first_ms(&self) -> Option<i64> {
         self.0.first().map(|first| first.0)
     }

@@ -184,25 +184,32 @@ impl Keyspace {
     /// Looks a key up for a fact about it: counts a hit or a miss but leaves the access clock alone.
     #[inline]
     pub fn read_unstamped(&mut self, db: usize, key: &[u8]) -> Option<&KeyEntry> {
-        if !self.count_read(db, key) {
-            self.signals.missed(db, key);
-            return None;
-        }
-        self.dbs[db].keys.find(key)
+        self.find_counted(db, key, Signals::missed)
     }
 
     /// Looks a key up for what is stored where: as [`Keyspace::read_unstamped`], but nobody hears of a miss.
     pub fn inspect(&mut self, db: usize, key: &[u8]) -> Option<&KeyEntry> {
-        self.count_read(db, key).then(|| self.dbs[db].keys.find(key))?
+        self.find_counted(db, key, |_, _, _| {})
     }
 
-    /// Counts a hit or a miss and says which.
     #[inline]
-    fn count_read(&mut self, db: usize, key: &[u8]) -> bool {
+    fn find_counted(
+        &mut self,
+        db: usize,
+        key: &[u8],
+        on_miss: impl Fn(&mut Signals, usize, &[u8]),
+    ) -> Option<&KeyEntry> {
         let hash = self.dbs[db].keys.hash_of(key);
-        let hit = !self.is_over(db, hash, key) && self.dbs[db].keys.find_hashed(hash, key).is_some();
-        *(if hit { &mut self.stats.hits } else { &mut self.stats.misses }) += 1;
-        hit
+        let over = self.is_over(db, hash, key);
+        let entry = if over { None } else { self.dbs[db].keys.find_hashed(hash, key) };
+        match entry {
+            Some(_) => self.stats.hits += 1,
+            None => {
+                self.stats.misses += 1;
+                on_miss(&mut self.signals, db, key);
+            }
+        }
+        entry
     }
 
     /// Looks a key up without a trace: no statistics, no access time. An expired key is still removed.

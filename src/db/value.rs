@@ -1,5 +1,6 @@
 //! Values as they go into and come out of a key: names of types and encodings. Touches base and types.
 
+use crate::base::error::CmdError;
 use crate::base::num::parse_i64;
 use crate::types::hash::Hash;
 use crate::types::list::List;
@@ -100,7 +101,25 @@ pub enum ValueRef<'a> {
     ZSet(&'a ZSet),
 }
 
-impl ValueRef<'_> {
+impl<'a> ValueRef<'a> {
+    /// The set in it.
+    #[inline]
+    pub fn set(self) -> Result<&'a Set, CmdError> {
+        if let ValueRef::Set(set) = self { Ok(set) } else { Err(CmdError::WRONG_TYPE) }
+    }
+
+    /// The hash in it.
+    #[inline]
+    pub fn hash(self) -> Result<&'a Hash, CmdError> {
+        if let ValueRef::Hash(hash) = self { Ok(hash) } else { Err(CmdError::WRONG_TYPE) }
+    }
+
+    /// The sorted set in it.
+    #[inline]
+    pub fn zset(self) -> Result<&'a ZSet, CmdError> {
+        if let ValueRef::ZSet(zset) = self { Ok(zset) } else { Err(CmdError::WRONG_TYPE) }
+    }
+
     /// Its type.
     pub fn kind(&self) -> Type {
         match self {

@@ -138,22 +138,27 @@ impl Server {
             }
             Received::BigArgument(body) => {
                 self.touch(slot);
-                // Its line end is off already, but has been there.
-                if !self.bound_input(slot, body.len() + 2) {
-                    let client = self.clients.get_mut(slot);
-                    client.parser.finish_big(body, client.input.len(), &mut client.arguments);
-                    // What is about to run may be the largest that anybody holds, and will be freed before anybody
-                    // counts it.
-                    self.recount(slot);
-                    self.evict_clients();
-                }
-                if !self.clients.get(slot).closing() {
-                    self.run_own_input(slot);
-                }
+                self.run_big(slot, body);
             }
         }
         self.read_buffer = buffer;
         self.bound_input(slot, 0);
+    }
+
+    /// Runs a request whose big argument is whole, unless the client goes for it.
+    fn run_big(&mut self, slot: usize, body: Vec<u8>) {
+        // Its line end is off already, but has been there.
+        if self.bound_input(slot, body.len() + 2) {
+            return;
+        }
+        let client = self.clients.get_mut(slot);
+        client.parser.finish_big(body, client.input.len(), &mut client.arguments);
+        // What is about to run may be the largest that anybody holds, and will be freed before anybody counts it.
+        self.recount(slot);
+        self.evict_clients();
+        if !self.clients.get(slot).closing() {
+            self.run_own_input(slot);
+        }
     }
 
     /// Closes a connection whose other side has hung up, which may still be listening: replies of this turn go out first.

@@ -30,52 +30,62 @@ pub const SPECS: &[CommandSpec<ServerFn>] = &[CommandSpec {
     ..CommandSpec::DEFAULT
 }];
 
-/// A section: its names in lower case, its heading, whether INFO shows it without being asked, and what writes it.
+/// Who sees a section without naming it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Shown {
+    /// Nobody.
+    WhenNamed,
+    /// Who asks for `all` or `everything`.
+    ToAll,
+    /// Everybody.
+    ByDefault,
+}
+
+use Shown::{ByDefault, ToAll, WhenNamed};
+
+/// A section: its names in lower case, its heading, who sees it, and what writes it.
 struct Section {
     names: &'static [&'static str],
     heading: &'static str,
-    default: bool,
+    shown: Shown,
     write: fn(&Server, &mut String),
 }
 
 const fn section(
     names: &'static [&'static str],
     heading: &'static str,
-    default: bool,
+    shown: Shown,
     write: fn(&Server, &mut String),
 ) -> Section {
-    Section { names, heading, default, write }
+    Section { names, heading, shown, write }
 }
 
 /// In Redis's order: programs read INFO from top to bottom.
 const SECTIONS: &[Section] = &[
-    section(&["server"], "Server", true, about::server),
-    section(&["clients"], "Clients", true, about::clients),
-    section(&["memory"], "Memory", true, super::memory::section),
-    section(&["persistence"], "Persistence", true, counters::persistence),
-    section(&["stats"], "Stats", true, counters::stats),
-    section(&["replication"], "Replication", true, about::replication),
-    section(&["cpu"], "CPU", true, about::cpu),
-    section(&["modules", "module_list"], "Modules", true, about::modules),
-    section(&["commandstats"], "Commandstats", false, commands::command_stats),
-    section(&["errorstats"], "Errorstats", true, commands::error_stats),
-    section(&["latencystats"], "Latencystats", false, commands::latency_stats),
-    section(&["cluster"], "Cluster", true, about::cluster),
-    section(&["keyspace"], "Keyspace", true, about::keyspace),
+    section(&["server"], "Server", ByDefault, about::server),
+    section(&["clients"], "Clients", ByDefault, about::clients),
+    section(&["memory"], "Memory", ByDefault, super::memory::section),
+    section(&["persistence"], "Persistence", ByDefault, counters::persistence),
+    section(&["stats"], "Stats", ByDefault, counters::stats),
+    section(&["replication"], "Replication", ByDefault, about::replication),
+    section(&["cpu"], "CPU", ByDefault, about::cpu),
+    section(&["modules", "module_list"], "Modules", ByDefault, about::modules),
+    section(&["commandstats"], "Commandstats", ToAll, commands::command_stats),
+    section(&["errorstats"], "Errorstats", ByDefault, commands::error_stats),
+    section(&["latencystats"], "Latencystats", ToAll, commands::latency_stats),
+    section(&["cluster"], "Cluster", ByDefault, about::cluster),
+    section(&["keyspace"], "Keyspace", ByDefault, about::keyspace),
+    section(&["debug"], "Debug", WhenNamed, counters::debug),
 ];
-
-/// Shown to those who name it only: `all` and `everything` leave it out.
-const DEBUG: Section = section(&["debug"], "Debug", false, counters::debug);
 
 fn info(server: &mut Server, slot: usize, args: &[&[u8]]) -> Result<(), CmdError> {
     let is = |word: &[u8], name: &str| word.eq_ignore_ascii_case(name.as_bytes());
     let all = args[1..].iter().any(|word| is(word, "all") || is(word, "everything"));
-    let defaults = args.len() == 1 || args[1..].iter().any(|word| is(word, "default"));
+    let default = args.len() == 1 || args[1..].iter().any(|word| is(word, "default"));
     let mut text = String::with_capacity(4_096);
-    for section in SECTIONS.iter().chain([&DEBUG]) {
+    for section in SECTIONS {
         let named = args[1..].iter().any(|word| section.names.iter().any(|name| is(word, name)));
-        let all = all && section.heading != DEBUG.heading;
-        if !(all || named || (defaults && section.default)) {
+        if !(named || (all && section.shown >= ToAll) || (default && section.shown == ByDefault)) {
             continue;
         }
         if !text.is_empty() {

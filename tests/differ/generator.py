@@ -278,7 +278,6 @@ class Generator:
             else:
                 self.one_of(names)
 
-
     def build_tracking(self):
         """Invalidation messages."""
         self.lockstep = True

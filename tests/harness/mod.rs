@@ -13,6 +13,15 @@ use std::time::{Duration, Instant};
 /// How long a reply may take before a test fails.
 const PATIENCE: Duration = Duration::from_secs(20);
 
+/// Waits until `done` says so; fails after a while.
+pub fn eventually(what: &str, mut done: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < PATIENCE, "{what} does not happen");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 /// A running server. It ends with the value.
 pub struct Server {
     child: Child,

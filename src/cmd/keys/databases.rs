@@ -105,7 +105,6 @@ fn swapdb(ctx: &mut Ctx) -> CmdResult {
     Ok(Outcome::Done)
 }
 
-/// Seconds and microseconds.
 #[cfg(test)]
 mod tests {
     use crate::cmd::testing::Space;
