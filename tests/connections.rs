@@ -264,9 +264,9 @@ fn a_hang_up_right_behind_data_is_noticed() {
     let server = Server::with(&["--enable-debug-command", "yes"]);
     let (mut watcher, mut sleeper) = (server.connect(), server.connect());
     let (mut partial, mut large, mut blocked) = (server.connect(), server.connect(), server.connect());
-    let (mut silent, mut half) = (server.connect(), server.connect());
+    let (mut silent, mut half, mut waiting) = (server.connect(), server.connect(), server.connect());
     silent.send_words("CLIENT REPLY OFF");
-    eventually("connections", || watcher.ask("INFO clients").contains("connected_clients:7\r\n"));
+    eventually("connections", || watcher.ask("INFO clients").contains("connected_clients:8\r\n"));
     sleeper.send_words("DEBUG SLEEP 0.3");
     std::thread::sleep(Duration::from_millis(50));
     partial.send(b"*2\r\n$3\r\nGET\r\n$3\r\nab");
@@ -276,9 +276,12 @@ fn a_hang_up_right_behind_data_is_noticed() {
     silent.send_words("SET a 1");
     half.send_words("GET a");
     half.stream.shutdown(std::net::Shutdown::Write).expect("an open socket");
+    waiting.send(b"PING\r\nBLPOP list 0\r\n");
+    waiting.stream.shutdown(std::net::Shutdown::Write).expect("an open socket");
     drop((partial, large, blocked, silent));
     assert_eq!(half.rest(), "$1\r\n1\r\n", "what was asked before is answered");
     assert_eq!(sleeper.reply(), "+OK\r\n");
+    assert_eq!(waiting.rest(), "+PONG\r\n", "also to somebody who then waits");
     eventually("the end of the others", || watcher.ask("INFO clients").contains("connected_clients:2\r\n"));
     assert!(watcher.ask("INFO clients").contains("blocked_clients:0\r\n"));
 }

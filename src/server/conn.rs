@@ -172,7 +172,7 @@ impl Server {
     /// Reads from a client that waits, without running anything: above all to notice that it has gone.
     fn buffer_input(&mut self, slot: usize) {
         match self.clients.receive_more(slot) {
-            Received::Closed => self.clients.close(slot),
+            Received::Closed => self.part(slot),
             _ => {
                 self.bound_input(slot, 0);
             }
