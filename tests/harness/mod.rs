@@ -4,11 +4,13 @@
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
+
+use socket2::{Domain, Socket, Type};
 
 /// How long a reply may take before a test fails.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -115,8 +117,13 @@ impl Drop for Server {
 pub fn free_port() -> u16 {
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     loop {
-        let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = socket.local_addr().expect("an address").port();
+        // It does not listen: a process that another test is just starting holds it open for a moment longer, and whoever
+        // looks for the server must not find that.
+        let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
+        socket.set_reuse_address(true).expect("a socket option");
+        socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).expect("a free port");
+        let address = socket.local_addr().expect("an address");
+        let port = address.as_socket().expect("an IP address").port();
         if GIVEN.lock().expect("no test panics in here").insert(port) {
             return port;
         }
